@@ -1,0 +1,216 @@
+package backstop
+
+import (
+	"time"
+
+	"backstop/backoff"
+	"backstop/breaker"
+)
+
+// unknownShare of the first-token limit is what an upstream without samples is
+// expected to need (800 ms of 4500 ms).
+const unknownShare = 0.18
+
+// advance finds the next tier that may try, from the present one downwards.
+func (c *Call) advance(now time.Time) Step {
+	if now.Before(c.resume) {
+		return Step{Kind: Wait, Until: c.resume}
+	}
+	for c.tier < len(c.route.Tiers) {
+		t := &c.route.Tiers[c.tier]
+		if t.Local != nil {
+			if step, ok := c.serve(now, t); ok {
+				return step
+			}
+			c.tier++
+			continue
+		}
+		step, why, until := c.try(now, t)
+		if why == "" {
+			return step
+		}
+		c.skip(now, t, why, until)
+		if why == "parked" && c.sitsOut(now, t, until) {
+			return Step{Kind: Wait, Until: c.resume}
+		}
+		c.descend(c.tier + 1)
+	}
+	if step, ok := c.lastWait(now); ok {
+		return step
+	}
+	c.exhausted(now)
+	c.ended = now
+	return c.last()
+}
+
+// serve lets a local tier answer. It needs no time, so no deadline is asked.
+func (c *Call) serve(now time.Time, t *Tier) (Step, bool) {
+	if c.req.NoLocal || c.tooLong || (c.req.Embed && t.Local.Template != nil) {
+		return Step{}, false
+	}
+	a := &attempt{id: AttemptID(len(c.attempts) + 1), tier: c.tier, name: t.Name(), began: now, clock: now, key: -1, slot: -1}
+	c.attempts = append(c.attempts, a)
+	c.local = a
+	return Step{Kind: Serve, Attempt: a.id, Tier: c.tier, Reason: c.reason()}, true
+}
+
+// try admits an attempt at an upstream tier, or says why not: a limit, a park
+// or an open breaker slides the call down, it never fails it by itself.
+func (c *Call) try(now time.Time, t *Tier) (Step, string, time.Time) {
+	s := c.e.byName[t.Upstream]
+	sent := t.Model
+	if sent == "" {
+		sent = c.req.Model
+	}
+	switch {
+	case c.spent >= MaxAttempts:
+		return Step{}, "budget", time.Time{}
+	case c.tooLong && t.Context <= c.context:
+		return Step{}, "context", time.Time{}
+	case c.req.Embed && !c.route.SameVectors && sent != c.firstModel():
+		return Step{}, "model", time.Time{}
+	}
+	m := s.model(sent)
+	if left := c.deadline.Sub(now); left <= 0 || (c.tier > 0 || c.spent > 0 || c.req.Timeout > 0) && left < c.expected(s, m) {
+		return Step{}, "deadline", time.Time{}
+	}
+	key, until := pick(now, s, m)
+	if key < -1 {
+		return Step{}, "parked", until
+	}
+	a := &attempt{id: AttemptID(len(c.attempts) + 1), tier: c.tier, up: s, model: m, name: t.Upstream, sent: sent,
+		key: key, began: now, clock: now, slot: -1, retry: c.retry, waited: c.waited, without: c.without, wake: c.req.Wake}
+	a.plain = c.plain || c.req.Embed || !c.req.Stream && (s.u.Unary == UnaryPlain || !c.req.Streamable) || m.plain.Load()
+	if c.watched(a) {
+		a.age = c.gate(a).Suspicion()
+	}
+	if why, until := c.admit(now, t, a); why != "" {
+		return Step{}, why, until
+	}
+	c.attempts = append(c.attempts, a)
+	c.live, c.waited, c.retry = a, 0, false
+	c.spent++
+	if c.watched(a) && a.wake != nil {
+		m.waiters.add(a)
+	}
+	return Step{Kind: Try, Attempt: a.id, Tier: c.tier, Upstream: s.u, Model: sent, Key: key, Plain: a.plain,
+		Without: c.without, Probe: a.probe, Retry: a.retry}, "", time.Time{}
+}
+
+// watched reports whether the first token of an attempt can be seen.
+func (c *Call) watched(a *attempt) bool { return !a.plain && !c.req.Embed }
+
+// admit asks limits and breakers, cheapest and most reversible first.
+func (c *Call) admit(now time.Time, t *Tier, a *attempt) (why string, until time.Time) {
+	s, m := a.up, a.model
+	gate := c.gate(a)
+	ask := []*breaker.Breaker{s.endpoint, gate}
+	if c.req.JSON && !c.req.Embed {
+		ask = append(ask, m.quality)
+	}
+	for _, b := range ask {
+		if !b.Ready(now) {
+			return "open", b.Until(now)
+		}
+	}
+	if !c.leases(now, a) {
+		return "parked", time.Time{}
+	}
+	if !s.inflight.Acquire() {
+		a.release()
+		return "full", time.Time{}
+	}
+	lower := c.lower()
+	if tl := s.tierLimit(t); (s.rate != nil && !s.rate.Allow(now)) || (lower && tl != nil && !tl.Allow(now)) {
+		s.inflight.Release()
+		a.release()
+		return "rate", time.Time{}
+	}
+	if b := c.enter(now, a); b != nil {
+		s.inflight.Release()
+		a.release()
+		return "open", b.Until(now)
+	}
+	a.probe = a.scope.Probe() || a.endpoint.Probe() || a.quality.Probe()
+	return "", time.Time{}
+}
+
+// enter takes the breakers' tickets; a refusal after a race voids the earlier
+// ones. It returns the breaker that refused.
+func (c *Call) enter(now time.Time, a *attempt) *breaker.Breaker {
+	sight := breaker.Blind
+	if c.watched(a) {
+		sight = breaker.Watched
+	}
+	var ok bool
+	if a.endpoint, ok = a.up.endpoint.Allow(now, breaker.Blind, c.hash); !ok {
+		return a.up.endpoint
+	}
+	gate := c.gate(a)
+	if a.scope, ok = gate.Allow(now, sight, c.hash); !ok {
+		a.up.endpoint.Done(now, a.endpoint, breaker.Void, false)
+		return gate
+	}
+	if c.req.JSON && !c.req.Embed {
+		if a.quality, ok = a.model.quality.Allow(now, breaker.Blind, c.hash); !ok {
+			a.up.endpoint.Done(now, a.endpoint, breaker.Void, false)
+			gate.Done(now, a.scope, breaker.Void, false)
+			return a.model.quality
+		}
+	}
+	return nil
+}
+
+// lower reports whether a tier below the present one could answer instead.
+func (c *Call) lower() bool {
+	if c.req.NoFallback {
+		return false
+	}
+	for i := c.tier + 1; i < len(c.route.Tiers); i++ {
+		t := &c.route.Tiers[i]
+		if t.Local == nil || !c.req.NoLocal && !(c.req.Embed && t.Local.Template != nil) {
+			return true
+		}
+	}
+	return false
+}
+
+// firstModel is the model name that the first tier sends: embeddings of
+// another model are not comparable.
+func (c *Call) firstModel() string {
+	if m := c.route.Tiers[0].Model; m != "" {
+		return m
+	}
+	return c.req.Model
+}
+
+// expected is the p95 time to a first token at a target.
+func (c *Call) expected(s *upstreamState, m *modelState) time.Duration {
+	b := m.chat
+	if c.req.Embed {
+		b = m.embed
+	}
+	if d, n := b.FirstToken95(); n >= 20 {
+		return min(d, s.u.Timeouts.FirstToken)
+	}
+	return time.Duration(unknownShare * float64(s.u.Timeouts.FirstToken))
+}
+
+func (c *Call) skip(now time.Time, t *Tier, why string, until time.Time) {
+	s := Skip{Tier: c.tier, Upstream: t.Upstream, Why: why}
+	if !until.IsZero() {
+		s.Until = until.Sub(now)
+	}
+	c.skips = append(c.skips, s)
+}
+
+// backoff is the jittered wait before a second try at the same upstream.
+func (c *Call) backoff(u *Upstream) time.Duration {
+	return backoff.Delay(u.Retry.JitterMin, u.Retry.JitterMax, c.retries, c.random)
+}
+
+// named is a delay that the upstream named, with up to 10 % on top so that the
+// calls it parked do not come back in step.
+func (c *Call) named(d time.Duration) time.Duration {
+	return d + time.Duration(c.random()%uint64(d/10+1))
+}

@@ -1,0 +1,338 @@
+package backstop
+
+import (
+	"time"
+
+	"backstop/breaker"
+)
+
+// Call is one caller request, accept to last byte. It is a state machine: ask
+// [Call.Next] what to do, report with [Call.Observe] what happened. Not safe
+// for concurrent use.
+type Call struct {
+	e        *Engine
+	req      Request
+	route    *Route
+	began    time.Time
+	deadline time.Time
+	rng      uint64
+	hash     uint64
+
+	attempts []*attempt
+	skips    []Skip
+	live     *attempt // the attempt that runs, nil = none
+	drop     *attempt // dropped, but the driver has not been told yet
+
+	tier     int // rung to try next
+	spent    int // upstream requests, at most MaxAttempts
+	retries  int // at the present tier
+	resume   time.Time
+	retry    bool // the next try is a second one at the same upstream
+	reserved bool // its permit was withdrawn from the budget
+	waited   time.Duration
+	napped   bool // a named delay was sat out once
+	without  []string
+	plain    bool // ask the present tier for one body
+	context  int  // only tiers declared larger than this may take the call
+	tooLong  bool
+
+	committed bool
+	local     *attempt // a local tier that was asked
+	answered  *attempt
+	left      bool
+	failure   *Failure
+	done      bool
+	ended     time.Time
+}
+
+// attempt is one try of a call, at an upstream or a local tier.
+type attempt struct {
+	id      AttemptID
+	tier    int
+	up      *upstreamState // nil = local
+	model   *modelState
+	name    string // answerer's name
+	sent    string // model name that was sent
+	key     int
+	plain   bool
+	probe   bool
+	retry   bool
+	without []string // parameters left out
+	wake    func()
+	slot    int // in the scope's list of waiters, -1 = not there
+
+	began     time.Time
+	age       time.Duration // suspicion age when it began: calls that are moved raise it for later ones
+	clock     time.Time     // base of the clocks: began, or the end of a pause
+	dialed    time.Time
+	firstByte time.Time
+	token     time.Time // first meaningful token
+	last      time.Time // latest one
+	over      time.Time
+	waited    time.Duration
+	drip      dripFloor
+
+	endpoint breaker.Ticket
+	scope    breaker.Ticket // chat or embed
+	quality  breaker.Ticket
+	judged   bool // the endpoint's ticket is done
+	leases   []heldLease
+
+	outcome Outcome
+	settled bool
+}
+
+type heldLease struct {
+	p  *parks
+	id parkID
+}
+
+// Next says what to do at time now. It is called after every mark, and when a
+// Wait is over; calling it more often changes nothing.
+func (c *Call) Next(now time.Time) Step {
+	if a := c.drop; a != nil {
+		c.drop = nil
+		return Step{Kind: Drop, Attempt: a.id, Tier: a.tier, Outcome: a.outcome}
+	}
+	if c.done {
+		return c.last()
+	}
+	if c.left {
+		return c.leave(now)
+	}
+	if c.local != nil {
+		return Step{Kind: Wait}
+	}
+	if a := c.live; a != nil {
+		until, verdict := c.watch(now, a)
+		if verdict == nil {
+			return Step{Kind: Wait, Until: until}
+		}
+		c.settle(now, a, *verdict)
+		c.after(now, a)
+		return Step{Kind: Drop, Attempt: a.id, Tier: a.tier, Outcome: a.outcome}
+	}
+	return c.advance(now)
+}
+
+// Observe takes in what happened to attempt a, or with a = 0 to the call.
+// Marks of attempts that are over change nothing.
+func (c *Call) Observe(now time.Time, id AttemptID, m Mark) {
+	if c.done {
+		return
+	}
+	switch m.Kind {
+	case Left:
+		c.left = true
+		return
+	case Paused:
+		c.paused(now)
+		return
+	case Committed:
+		c.committed = true
+	}
+	a := c.attempt(id)
+	if a == nil || a.settled {
+		return
+	}
+	switch m.Kind {
+	case Dialed:
+		if a.dialed.IsZero() {
+			a.dialed = now
+		}
+	case FirstByte:
+		c.firstByte(now, a)
+	case Progress:
+		c.progress(now, a, m.Bytes)
+	case Ended:
+		c.settle(now, a, m.Outcome)
+		c.after(now, a)
+	}
+}
+
+func (c *Call) attempt(id AttemptID) *attempt {
+	if id < 1 || int(id) > len(c.attempts) {
+		return nil
+	}
+	return c.attempts[id-1]
+}
+
+// firstByte settles the endpoint's share: it dialed and it answered.
+func (c *Call) firstByte(now time.Time, a *attempt) {
+	if a.dialed.IsZero() {
+		a.dialed = now
+	}
+	if a.firstByte.IsZero() {
+		a.firstByte = now
+	}
+	if a.up != nil && !a.judged {
+		a.judged = true
+		a.up.endpoint.Done(now, a.endpoint, breaker.Success, false)
+	}
+}
+
+func (c *Call) progress(now time.Time, a *attempt, bytes int) {
+	if a.up == nil {
+		return
+	}
+	c.firstByte(now, a)
+	if a.token.IsZero() {
+		a.token = now
+		a.model.waiters.remove(a)
+	}
+	a.last = now
+	a.drip.add(now, bytes)
+	c.gate(a).Progress(now, a.scope)
+}
+
+// gate is the breaker of the attempt's work: chat or embeddings.
+func (c *Call) gate(a *attempt) *breaker.Breaker {
+	if c.req.Embed {
+		return a.model.embed
+	}
+	return a.model.chat
+}
+
+// paused starts the clocks of the call anew: what passed while the process
+// stood still is nobody's fault.
+func (c *Call) paused(now time.Time) {
+	if a := c.live; a != nil {
+		a.clock = now
+		if !a.last.IsZero() {
+			a.last = now
+		}
+	}
+	if c.answered == nil && !c.committed && now.After(c.deadline.Add(-time.Second)) {
+		c.deadline = now.Add(c.route.Deadline)
+	}
+}
+
+// after decides what follows the end of attempt a.
+func (c *Call) after(now time.Time, a *attempt) {
+	o := &a.outcome
+	if a.up == nil {
+		c.local = nil
+		if o.Class == OK {
+			c.finish(now, a)
+			return
+		}
+		c.tier = a.tier + 1
+		return
+	}
+	c.live = nil
+	deliverable := o.Class == OK || (o.Class == Refused && o.Status == 200 && !c.route.RefusalNext)
+	switch {
+	case deliverable:
+		c.finish(now, a)
+	case o.Class == Canceled && o.Kind == KindCaller:
+		c.left = true
+	case c.committed:
+		c.fail(c.broken(a))
+	default:
+		c.follow(now, a)
+	}
+}
+
+// follow picks the way on after a failed attempt that the caller saw nothing of.
+func (c *Call) follow(now time.Time, a *attempt) {
+	o, u := &a.outcome, a.up.u
+	switch {
+	case o.Class == Rejected && o.NoStream && !a.plain:
+		a.model.plain.Store(true)
+		c.again(true)
+	case o.Class == Rejected && o.Param != "" && len(c.without) == 0 && droppable(o.Param):
+		c.without = []string{o.Param}
+		c.again(a.plain)
+	case o.Kind == KindContext:
+		c.context, c.tooLong = max(c.context, c.route.Tiers[a.tier].Context), true
+		if c.context == 0 {
+			c.verdict(now, a)
+			return
+		}
+		c.descend(a.tier + 1)
+	case !c.goesOn(o):
+		c.verdict(now, a)
+	case o.Class == Limited && o.Park == ParkKey && c.freeKey(now, a) >= 0:
+		c.again(a.plain)
+	case c.retries < u.Retry.Max && o.RetrySame && a.token.IsZero() && !c.req.ClientRetry && c.nap(now, a, c.backoff(u)):
+	case o.HasHint && o.Hint > 0 && o.Hint <= u.Retry.Wait && !c.req.ClientRetry && c.nap(now, a, c.named(o.Hint)):
+	default:
+		c.descend(a.tier + 1)
+	}
+}
+
+// goesOn reports whether an outcome lets another tier try.
+func (c *Call) goesOn(o *Outcome) bool {
+	if o.Class == Refused {
+		return c.route.RefusalNext
+	}
+	return o.NextTier
+}
+
+// again tries the present tier once more at once: another key, one parameter
+// less, or one body instead of a stream. It is no retry in the sense of the
+// budget, because the upstream told us what to change.
+func (c *Call) again(plain bool) { c.plain, c.resume, c.retry = plain, time.Time{}, false }
+
+// descend goes to a lower tier.
+func (c *Call) descend(tier int) {
+	c.tier, c.retries, c.plain, c.retry = tier, 0, false, false
+	c.resume, c.without = time.Time{}, nil
+	if c.req.NoFallback {
+		c.tier = len(c.route.Tiers)
+	}
+}
+
+// nap plans a second try at the same upstream after a delay, if a permit, the
+// attempts left and the deadline allow it.
+func (c *Call) nap(now time.Time, a *attempt, d time.Duration) bool {
+	left := c.deadline.Sub(now) - d
+	if c.spent >= MaxAttempts || left <= c.expected(a.up, a.model) {
+		return false
+	}
+	cost := 1
+	if a.outcome.Class == Hang || a.outcome.Kind == KindTimeout {
+		cost = 2
+	}
+	if !a.up.budget.Withdraw(cost) {
+		return false
+	}
+	c.retries++
+	c.resume, c.retry, c.waited, c.plain = now.Add(d), true, d, a.plain
+	return true
+}
+
+// random draws the next number of the call's own sequence.
+func (c *Call) random() uint64 {
+	c.rng += 0x9e3779b97f4a7c15
+	return mix(c.rng)
+}
+
+// leave ends a call whose caller is gone.
+func (c *Call) leave(now time.Time) Step {
+	if a := c.live; a != nil {
+		c.settle(now, a, Outcome{Class: Canceled, Kind: KindCaller})
+		c.live = nil
+		return Step{Kind: Drop, Attempt: a.id, Tier: a.tier, Outcome: a.outcome}
+	}
+	c.local = nil
+	c.fail(&Failure{Code: CodeCanceled, Status: CodeCanceled.Status(), Message: "the caller left"})
+	c.ended = now
+	return c.last()
+}
+
+func (c *Call) finish(now time.Time, a *attempt) {
+	c.answered, c.done, c.ended = a, true, now
+}
+
+func (c *Call) fail(f *Failure) {
+	c.failure, c.done = f, true
+}
+
+func (c *Call) last() Step {
+	s := Step{Kind: Done, Failure: c.failure, Tier: -1}
+	if a := c.answered; a != nil {
+		s.Attempt, s.Tier, s.Outcome = a.id, a.tier, a.outcome
+	}
+	return s
+}

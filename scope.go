@@ -1,0 +1,242 @@
+package backstop
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"backstop/breaker"
+	"backstop/budget"
+	"backstop/limit"
+)
+
+// maxModels bounds the breaker scopes of one upstream: callers choose model
+// names where a route passes them on, and memory must not follow them. Names
+// beyond it share one scope.
+const maxModels = 256
+
+// upstreamState is everything the engine remembers about an upstream.
+type upstreamState struct {
+	u        *Upstream
+	engine   *atomic.Pointer[Engine] // whose notify hears transitions; changes on reload
+	endpoint *breaker.Breaker
+	budget   *budget.Bucket
+	rate     *limit.Rate // nil = no limit
+	inflight *limit.Inflight
+
+	ratePark *parks // rate limits, shared within an account
+	keyPark  *parks // quota and auth walls of keys, missing models, ramps
+
+	mu     *sync.Mutex
+	models *modelTable
+	keys   *keyLedger
+}
+
+// modelTable holds the scopes per model in order of appearance.
+type modelTable struct {
+	list   []*modelState
+	byName map[string]*modelState
+	latest *modelState
+	tiers  map[tierRate]*limit.Rate
+}
+
+type tierRate struct {
+	rate  float64
+	burst int
+}
+
+// modelState is the memory of one (upstream, model).
+type modelState struct {
+	name    string
+	chat    *breaker.Breaker
+	quality *breaker.Breaker
+	embed   *breaker.Breaker
+	plain   atomic.Bool // the upstream rejected streaming for this model
+
+	waiters waiters
+	cancels cancelLedger
+}
+
+func newUpstreamState(u *Upstream, epoch time.Time, seed uint64) *upstreamState {
+	s := &upstreamState{
+		u: u, engine: &atomic.Pointer[Engine]{},
+		budget: budget.New(u.Retry.Budget), inflight: limit.NewInflight(u.Limits.Inflight),
+		ratePark: newParks(), keyPark: newParks(),
+		mu: &sync.Mutex{}, models: &modelTable{byName: map[string]*modelState{}, tiers: map[tierRate]*limit.Rate{}},
+		keys: &keyLedger{},
+	}
+	if u.Limits.Rate > 0 {
+		s.rate = limit.NewRate(u.Limits.Rate, u.Limits.Burst, epoch)
+	}
+	cfg := breakerConfig(u)
+	cfg.Hang = false // a dial has its own clock
+	cfg.Notify = s.notifier("endpoint", "", nil)
+	s.endpoint = breaker.New(cfg, epoch, mix(seed))
+	return s
+}
+
+// with shares the memory with a new plan's copy of the same upstream.
+func (s *upstreamState) with(u *Upstream) *upstreamState {
+	n := *s
+	n.u = u
+	return &n
+}
+
+func breakerConfig(u *Upstream) breaker.Config {
+	b := u.Breaker
+	return breaker.Config{
+		Failures: b.Failures, Window: b.Window, Reset: b.Reset, Hang: b.Hang && !b.Literal,
+		FirstToken: u.Timeouts.FirstToken, Live: b.Probe == ProbeLive || b.Literal, Literal: b.Literal,
+	}
+}
+
+// notifier turns a breaker's transition into the engine's, and wakes the calls
+// that wait on the scope when it opens.
+func (s *upstreamState) notifier(scope, model string, w *waiters) func(breaker.Transition) {
+	name, engine := s.u.Name, s.engine
+	return func(t breaker.Transition) {
+		if e := engine.Load(); e != nil {
+			e.emit(Transition{Time: t.Time, Upstream: name, Model: model, Scope: scope,
+				From: t.From.String(), To: t.To.String(), Cause: t.Cause, Gen: t.Gen})
+		}
+		if w != nil && (t.To == breaker.Open || t.To == breaker.ForcedOpen) {
+			w.wake()
+		}
+	}
+}
+
+// model finds or makes the scopes of a model name.
+func (s *upstreamState) model(name string) *modelState {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if m := s.models.byName[name]; m != nil {
+		s.models.latest = m
+		return m
+	}
+	if len(s.models.list) >= maxModels {
+		name = "*"
+		if m := s.models.byName[name]; m != nil {
+			s.models.latest = m
+			return m
+		}
+	}
+	e := s.engine.Load()
+	seed := mix(e.plan.Seed ^ hashOf(s.u.Name+"\x00"+name, 0))
+	m := &modelState{name: name}
+	cfg := breakerConfig(s.u)
+	cfg.Notify = s.notifier("model", name, &m.waiters)
+	m.chat = breaker.New(cfg, e.epoch, seed)
+
+	cfg = breakerConfig(s.u)
+	cfg.Hang, cfg.Slow = false, true
+	cfg.Notify = s.notifier("quality", name, nil)
+	m.quality = breaker.New(cfg, e.epoch, mix(seed+1))
+
+	cfg = breakerConfig(s.u)
+	cfg.Hang = false // embeddings are plain: no token can be seen
+	cfg.Notify = s.notifier("embed", name, &m.waiters)
+	m.embed = breaker.New(cfg, e.epoch, mix(seed+2))
+
+	s.models.byName[name] = m
+	s.models.list = append(s.models.list, m)
+	s.models.latest = m
+	return m
+}
+
+// latest is the model that was asked for last, nil = none yet.
+func (s *upstreamState) latest() *modelState {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.models.latest
+}
+
+// scopes returns a stable copy of the model scopes.
+func (s *upstreamState) scopes() []*modelState {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]*modelState(nil), s.models.list...)
+}
+
+// tierLimit is the bucket of a tier's rate: one per upstream and rate.
+func (s *upstreamState) tierLimit(t *Tier) *limit.Rate {
+	if t.Rate <= 0 {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	k := tierRate{t.Rate, t.Burst}
+	r := s.models.tiers[k]
+	if r == nil {
+		r = limit.NewRate(t.Rate, t.Burst, s.engine.Load().epoch)
+		s.models.tiers[k] = r
+	}
+	return r
+}
+
+func (s *upstreamState) pause(now time.Time) {
+	for _, m := range s.scopes() {
+		m.chat.Pause(now)
+		m.embed.Pause(now)
+	}
+}
+
+// fingerprint names everything that an upstream's memory depends on. Keys
+// enter by hash only.
+func fingerprint(u *Upstream) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s|%s|%s|%s|%v|%v|%v|%v", u.Name, u.Dialect, u.BaseURL, u.Account, u.Breaker, u.Timeouts, u.Retry, u.Limits)
+	for _, k := range u.Keys {
+		fmt.Fprintf(&b, "|%x", k.Sum())
+	}
+	names := make([]string, 0, len(u.Headers))
+	for k := range u.Headers {
+		names = append(names, k+"="+u.Headers[k])
+	}
+	sort.Strings(names)
+	return b.String() + strings.Join(names, "|")
+}
+
+// waiters are the calls that wait for a first token on a scope, in order of
+// arrival so that waking them is deterministic.
+type waiters struct {
+	mu   sync.Mutex
+	list []*attempt
+}
+
+func (w *waiters) add(a *attempt) {
+	w.mu.Lock()
+	a.slot = len(w.list)
+	w.list = append(w.list, a)
+	w.mu.Unlock()
+}
+
+// remove is idempotent.
+func (w *waiters) remove(a *attempt) {
+	w.mu.Lock()
+	if i := a.slot; i >= 0 && i < len(w.list) && w.list[i] == a {
+		last := len(w.list) - 1
+		w.list[i] = w.list[last]
+		w.list[i].slot = i
+		w.list[last] = nil
+		w.list = w.list[:last]
+		a.slot = -1
+	}
+	w.mu.Unlock()
+}
+
+func (w *waiters) wake() {
+	w.mu.Lock()
+	fns := make([]func(), 0, len(w.list))
+	for _, a := range w.list {
+		if a.wake != nil {
+			fns = append(fns, a.wake)
+		}
+	}
+	w.mu.Unlock()
+	for _, f := range fns {
+		f()
+	}
+}

@@ -1,0 +1,289 @@
+package backstop
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// verdict ends a call with the answer of an attempt that may not be routed
+// around: the caller's own mistake, or a refusal.
+func (c *Call) verdict(now time.Time, a *attempt) {
+	c.fail(c.failureOf(a))
+	c.ended = now
+}
+
+// broken ends a committed call: the caller has part of an answer.
+func (c *Call) broken(a *attempt) *Failure {
+	o := &a.outcome
+	f := &Failure{Code: CodeStreamIncomplete, Message: c.tierName(a.tier) + " " + a.name + ": " + c.phrase(a)}
+	switch {
+	case o.Class == Hang:
+		f.Code = CodeStreamStalled
+	case o.Kind == KindTooLarge:
+		f.Code = CodeEventTooLarge
+	case o.Class == Limited:
+		f.Code = CodeRateLimited
+	case o.Class == Broken && o.Kind != KindReset:
+		f.Code = CodeUpstreamUnavailable
+	case o.Kind == KindTruncated:
+		f.Code = CodeJSONTruncated
+	case o.Kind == KindJSON:
+		f.Code = CodeJSONInvalid
+	}
+	f.Status = f.Code.Status()
+	return f
+}
+
+// exhausted ends a call that no tier answered.
+func (c *Call) exhausted(now time.Time) {
+	tried := c.triedUpstreams()
+	if last := c.lastAttempt(); last != nil && (c.tooLong || (len(tried) == 1 || c.sameRejection())) {
+		f := c.failureOf(last)
+		if last.outcome.Class != Rejected && last.outcome.Class != Refused {
+			f.Message = c.chain()
+		}
+		if f.RetryAfter == 0 {
+			f.RetryAfter = c.retryAfter(now, f.Code)
+		}
+		if c.ranOut(now, last) {
+			f.Code, f.Status = CodeDeadlineExceeded, CodeDeadlineExceeded.Status()
+		}
+		c.fail(f)
+		return
+	}
+	f := &Failure{Code: CodeUpstreamsExhausted, Message: c.chain()}
+	if len(tried) == 0 {
+		f.Code = c.refusal(now)
+	}
+	f.Status = f.Code.Status()
+	f.RetryAfter = c.retryAfter(now, f.Code)
+	c.fail(f)
+}
+
+// ranOut reports whether the call's deadline, not the upstream's limit, ended
+// its last attempt.
+func (c *Call) ranOut(now time.Time, a *attempt) bool {
+	return a.outcome.Class == Hang && a.outcome.Kind == KindFirstToken && !now.Before(c.deadline) &&
+		a.over.Sub(a.clock) < a.up.u.Timeouts.FirstToken
+}
+
+// sameRejection reports whether every upstream said that the call itself is
+// at fault (a missing model): then the last word is passed on.
+func (c *Call) sameRejection() bool {
+	for _, a := range c.attempts {
+		if a.up != nil && a.outcome.Class != Rejected {
+			return false
+		}
+	}
+	return len(c.attempts) > 0
+}
+
+// refusal is the code of a call that no upstream was asked for.
+func (c *Call) refusal(now time.Time) Code {
+	for _, s := range c.skips {
+		switch s.Why {
+		case "parked":
+			return CodeRateLimited
+		case "deadline":
+			return CodeDeadlineExceeded
+		case "rate", "full":
+			return CodeOverloaded
+		case "open":
+			return CodeUpstreamsExhausted
+		}
+	}
+	if !now.Before(c.deadline) {
+		return CodeDeadlineExceeded
+	}
+	return CodeUpstreamsExhausted
+}
+
+// failureOf is the error that one attempt amounts to on its own.
+func (c *Call) failureOf(a *attempt) *Failure {
+	o := &a.outcome
+	f := &Failure{Message: c.chain(), Param: o.Param}
+	switch o.Class {
+	case Rejected, Refused:
+		f.Code, f.Status, f.Message = CodeUpstreamRejected, o.Status, o.Message
+		if f.Message == "" {
+			f.Message = "the upstream rejected the request (" + o.Reason() + ")"
+		}
+		if o.Passthrough {
+			f.Body, f.From = o.Body, a.up.u.Dialect
+		}
+		if f.Status == 0 || f.Status == 200 {
+			f.Status = 400
+		}
+	case Hang:
+		f.Code = CodeUpstreamTimeout
+	case Limited:
+		f.Code, f.Status = CodeRateLimited, o.Status
+		switch o.Kind {
+		case KindQuota:
+			f.Code = CodeQuota
+		case KindAuth:
+			f.Code = CodeUpstreamAuth
+		default:
+			if o.HasHint {
+				f.RetryAfter = o.Hint
+			}
+		}
+		if f.Status < 400 {
+			f.Status = f.Code.Status()
+		}
+	case Garbled:
+		f.Code = garbledCode(o.Kind)
+	default:
+		f.Code = CodeUpstreamUnavailable
+		if o.Status == 503 || o.Status == 529 {
+			f.Status = o.Status
+		}
+		if o.HasHint {
+			f.RetryAfter = o.Hint
+		}
+	}
+	if f.Status == 0 {
+		f.Status = f.Code.Status()
+	}
+	return f
+}
+
+func garbledCode(k Kind) Code {
+	switch k {
+	case KindEmpty, KindBlank:
+		return CodeUpstreamEmpty
+	case KindCut:
+		return CodeStreamIncomplete
+	case KindJSON:
+		return CodeJSONInvalid
+	case KindTruncated:
+		return CodeJSONTruncated
+	case KindTooLarge:
+		return CodeEventTooLarge
+	}
+	return CodeUpstreamUnavailable
+}
+
+// retryAfter is the earliest time at which a skipped tier may be free again.
+func (c *Call) retryAfter(now time.Time, code Code) time.Duration {
+	if code == CodeQuota || code == CodeUpstreamAuth || code == CodeUpstreamRejected || c.route == nil {
+		return 0
+	}
+	var best time.Duration
+	take := func(d time.Duration) {
+		if d > 0 && (best == 0 || d < best) {
+			best = d
+		}
+	}
+	for _, s := range c.skips {
+		take(s.Until)
+	}
+	for _, a := range c.attempts {
+		if a.up != nil && a.outcome.Class == Limited && a.outcome.Kind == KindRate {
+			if _, until := pick(now, a.up, a.model); !until.IsZero() {
+				take(until.Sub(now))
+			}
+		}
+	}
+	return best
+}
+
+// chain tells what was tried, in config names and plain words.
+func (c *Call) chain() string {
+	var parts []string
+	local := false
+	for i := range c.route.Tiers {
+		t := &c.route.Tiers[i]
+		local = local || t.Local != nil
+		if words := c.tierStory(i); words != "" {
+			parts = append(parts, c.tierName(i)+" "+t.Name()+": "+words)
+		}
+	}
+	if !local {
+		parts = append(parts, "no local tier")
+	}
+	return strings.Join(parts, "; ")
+}
+
+// tierStory is the last thing that happened at a tier.
+func (c *Call) tierStory(i int) string {
+	for j := len(c.attempts) - 1; j >= 0; j-- {
+		if a := c.attempts[j]; a.tier == i && a.settled {
+			return c.phrase(a)
+		}
+	}
+	for j := len(c.skips) - 1; j >= 0; j-- {
+		if s := c.skips[j]; s.Tier == i {
+			return skipPhrase(s)
+		}
+	}
+	return ""
+}
+
+func (c *Call) phrase(a *attempt) string {
+	o := &a.outcome
+	switch o.Class {
+	case Hang:
+		switch o.Kind {
+		case KindIdle, KindDrip:
+			return fmt.Sprintf("stalled after its first token, nothing new for %s", ms(a.over.Sub(a.last)))
+		case KindTotal:
+			return fmt.Sprintf("not finished after %s", ms(a.over.Sub(a.clock)))
+		}
+		return fmt.Sprintf("no token for %s", ms(a.over.Sub(a.clock)))
+	case Limited:
+		s := fmt.Sprintf("%s limit", o.Kind)
+		if o.Kind == KindAuth {
+			s = "our credential was refused"
+		}
+		if o.Kind == KindQuota {
+			s = "the account's quota is used up"
+		}
+		if o.Status > 0 {
+			s = fmt.Sprintf("%d, %s", o.Status, s)
+		}
+		if o.HasHint && o.Hint > 0 {
+			s += fmt.Sprintf(", retry in %s", secs(o.Hint))
+		}
+		return s
+	case Canceled:
+		if o.Kind == KindMiss {
+			return "nothing for this call"
+		}
+	}
+	if o.Status > 0 && o.Status != 200 {
+		return fmt.Sprintf("%d, %s", o.Status, strings.ReplaceAll(o.Reason(), "/", " "))
+	}
+	return strings.ReplaceAll(o.Reason(), "/", " ")
+}
+
+func skipPhrase(s Skip) string {
+	w := map[string]string{"open": "breaker open", "parked": "parked", "rate": "over its rate limit", "full": "too many calls at once",
+		"context": "context too small", "deadline": "no time left", "model": "another embedding model", "budget": "no attempt left"}[s.Why]
+	if s.Until > 0 && (s.Why == "open" || s.Why == "parked") {
+		w += ", again in " + secs(s.Until)
+	}
+	return w
+}
+
+func (c *Call) tierName(i int) string { return TierName(c.route, i) }
+
+// TierName is the word for a rung: primary, backup or local.
+func TierName(r *Route, i int) string {
+	switch {
+	case i < 0 || i >= len(r.Tiers):
+		return ""
+	case r.Tiers[i].Local != nil:
+		return "local"
+	case i == 0:
+		return "primary"
+	}
+	return "backup"
+}
+
+func ms(d time.Duration) string { return fmt.Sprintf("%d ms", d.Milliseconds()) }
+
+func secs(d time.Duration) string {
+	return fmt.Sprintf("%d s", int64((d+time.Second-1)/time.Second))
+}
