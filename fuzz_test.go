@@ -77,7 +77,7 @@ func fuzzOne(t *testing.T, e *Engine, data []byte, now time.Time) ([]byte, time.
 			if committed {
 				t.Fatal("an attempt after the commit")
 			}
-			if now.After(began.Add(c.route.Deadline)) {
+			if now.After(c.deadline) {
 				t.Fatal("an attempt after the deadline")
 			}
 			if len(live) > 0 {

@@ -6,35 +6,53 @@ package secret
 import (
 	"crypto/sha256"
 	"crypto/subtle"
+	"fmt"
 	"io"
+	"log/slog"
 )
 
 const mask = "[secret]"
 
-// Value is a credential. Every formatter prints it as "[secret]"; only
-// [Value.Reveal] gives the text, and it is called where a header is written.
-// The zero Value is empty. Values are immutable and safe for concurrent use.
+// Value is a credential. Every formatter and encoder prints it as "[secret]";
+// only [Value.Reveal] gives the text, and it is called where a header is
+// written. The zero Value is empty. Values are immutable and safe for
+// concurrent use.
 type Value struct {
-	_    [0]func() // not comparable: == on secrets does not compile
-	text string
+	_ [0]func() // not comparable: == on secrets does not compile
+
+	// The text sits behind a pointer because fmt does not ask an unexported
+	// field of some other struct for its methods, nor any value under a wrong
+	// verb; it prints the memory then, and of a pointer only the address.
+	text *string
 }
 
 // New wraps a credential.
-func New(text string) Value { return Value{text: text} }
+func New(text string) Value {
+	if text == "" {
+		return Value{}
+	}
+	return Value{text: &text}
+}
 
 // Reveal returns the credential itself.
-func (v Value) Reveal() string { return v.text }
+func (v Value) Reveal() string {
+	if v.text == nil {
+		return ""
+	}
+	return *v.text
+}
 
 // Empty reports whether there is no credential.
-func (v Value) Empty() bool { return v.text == "" }
+func (v Value) Empty() bool { return v.text == nil }
 
 // Len is the number of bytes of the credential.
-func (v Value) Len() int { return len(v.text) }
+func (v Value) Len() int { return len(v.Reveal()) }
 
 // Sum is the SHA-256 of the credential, for lookups without the text.
-func (v Value) Sum() [32]byte { return sha256.Sum256([]byte(v.text)) }
+func (v Value) Sum() [sha256.Size]byte { return sha256.Sum256([]byte(v.Reveal())) }
 
-// Equal compares in constant time for any two lengths.
+// Equal reports whether two credentials are the same text. Its time depends
+// on their lengths at most, not on where they differ.
 func (v Value) Equal(w Value) bool {
 	a, b := v.Sum(), w.Sum()
 	return subtle.ConstantTimeCompare(a[:], b[:]) == 1
@@ -46,10 +64,12 @@ func (v Value) String() string { return mask }
 // GoString implements fmt.GoStringer.
 func (v Value) GoString() string { return mask }
 
-// MarshalText keeps the credential out of JSON, YAML and logs.
+// Format implements fmt.Formatter: the mask for every verb, flag and width.
+func (v Value) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, mask) }
+
+// MarshalText implements encoding.TextMarshaler, which JSON, YAML and XML
+// encoders use.
 func (v Value) MarshalText() ([]byte, error) { return []byte(mask), nil }
 
-// Format keeps the credential out of every fmt verb.
-func (v Value) Format(f interface{ Write([]byte) (int, error) }, _ rune) {
-	_, _ = io.WriteString(f, mask)
-}
+// LogValue implements slog.LogValuer.
+func (v Value) LogValue() slog.Value { return slog.StringValue(mask) }

@@ -1,0 +1,169 @@
+package backstophttp
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"backstop"
+	"backstop/internal/upstream"
+	"backstop/wire"
+)
+
+const (
+	// maxError bounds the body of an error answer, errorWait the time that the
+	// rest of it may take: its status has said enough.
+	maxError  = 64 << 10
+	errorWait = 2 * time.Second
+	// maxAnswer bounds an answer that is held as a whole, and what is held
+	// back before the first token.
+	maxAnswer = 8 << 20
+)
+
+// attempt is one try at an upstream. It runs on the serving goroutine; fields
+// that the watchdog reads as well are guarded by the run's mutex.
+type attempt struct {
+	id     backstop.AttemptID
+	step   backstop.Step
+	room   wire.Room // of the upstream's dialect
+	conn   *upstream.Conn
+	sent   upstream.Call
+	cancel context.CancelFunc
+
+	reply  wire.Reply
+	body   io.ReadCloser // of the answer, once there is one
+	tail   bool          // the end was recognised, but not all bytes were read
+	stream wire.StreamReader
+
+	whole    []byte // plain body of the answer
+	repaired []string
+	writer   wire.StreamWriter // set when the answer is passed on event by event
+	held     []byte            // events that came before its first token, if none came
+
+	dropped  bool // the engine passed its verdict
+	finished bool // complete, although the upstream keeps the stream open
+}
+
+// open prepares the attempt that the engine ordered.
+func (r *run) open(step backstop.Step) {
+	a := &attempt{id: step.Attempt, step: step, conn: r.d.conns[step.Upstream.Name], room: r.d.options.Rooms[step.Upstream.Dialect]}
+	r.mu.Lock()
+	r.live = a
+	r.tried = append(r.tried, a)
+	r.mu.Unlock()
+}
+
+// mark reports something about the attempt to the engine.
+func (r *run) mark(a *attempt, m backstop.Mark) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !a.dropped {
+		r.call.Observe(time.Now(), a.id, m)
+	}
+}
+
+// attempt sends the request, reads the answer and judges it. A panic in here is
+// our own fault and counts for nobody.
+func (r *run) attempt(ctx context.Context, a *attempt) (o backstop.Outcome) {
+	defer func() {
+		if p := recover(); p != nil {
+			o = bug()
+		}
+	}()
+	out, refused := a.room.Outbound(r.req, a.step.Upstream, &a.step)
+	if refused != nil {
+		return *refused
+	}
+	a.sent = upstream.Call{Outbound: out, Key: a.step.Key, Header: r.c.Header, Dialed: func() {
+		r.mark(a, backstop.Mark{Kind: backstop.Dialed})
+	}}
+	resp, err := a.conn.Do(ctx, &a.sent)
+	if err != nil {
+		o = upstream.Classify(err, false)
+		o.Replayed = a.sent.Replayed()
+		return o
+	}
+	a.body = resp.Body
+	r.mark(a, backstop.Mark{Kind: backstop.FirstByte})
+	a.reply = wire.Reply{
+		Vendor: a.step.Upstream.Vendor, Dialect: a.step.Upstream.Dialect, Caller: r.req.Dialect,
+		Status: resp.StatusCode, Header: resp.Header, Now: time.Now(),
+	}
+	o = r.answer(a, resp, out.Stream)
+	o.Replayed = a.sent.Replayed()
+	if o.Status == 0 {
+		o.Status = resp.StatusCode
+	}
+	return o
+}
+
+// answer reads and judges what came back.
+func (r *run) answer(a *attempt, resp *http.Response, stream bool) backstop.Outcome {
+	if resp.StatusCode != http.StatusOK {
+		return a.refusal(resp)
+	}
+	if stream {
+		s := &sniffer{src: resp.Body}
+		if events, err := s.events(resp.Header.Get("Content-Type")); err != nil {
+			return upstream.Classify(err, true)
+		} else if events {
+			return r.follow(a, s)
+		}
+		return r.gather(a, s, -1)
+	}
+	return r.gather(a, resp.Body, resp.ContentLength)
+}
+
+// refusal judges an answer whose status is not 200.
+func (a *attempt) refusal(resp *http.Response) backstop.Outcome {
+	var cut atomic.Bool
+	t := time.AfterFunc(errorWait, func() { cut.Store(true); a.cancel() })
+	defer t.Stop()
+	body, err := read(resp.Body, resp.ContentLength, maxError, nil)
+	if err != nil && err != errTooLarge && !cut.Load() && len(body) == 0 {
+		return upstream.Classify(err, true)
+	}
+	a.reply.Surface, a.reply.Body = wire.SurfaceHTTP, body
+	return wire.Judge(&a.reply)
+}
+
+// release gives the connection back to its pool, or closes it.
+func (a *attempt) release(d *Driver) {
+	switch {
+	case a.body == nil:
+	case a.tail && !a.dropped:
+		body, cancel := a.body, a.cancel
+		d.works.Go(func() { drain(body, cancel) })
+		return
+	default:
+		_ = a.body.Close()
+	}
+	a.cancel()
+}
+
+// drain reads the end of a stream whose last event was already passed on, so
+// that its connection can be used again. It does not wait long for it.
+func drain(body io.ReadCloser, cancel context.CancelFunc) {
+	t := time.AfterFunc(time.Second, cancel)
+	defer t.Stop()
+	defer cancel()
+	_, _ = io.CopyN(io.Discard, body, 4<<10)
+	_ = body.Close()
+}
+
+func bug() backstop.Outcome {
+	return backstop.Outcome{Class: backstop.Canceled, Kind: backstop.KindBug, NextTier: true, InputTokens: -1, OutputTokens: -1}
+}
+
+// garbled is the outcome of an answer that broke the dialect.
+func garbled(kind backstop.Kind) backstop.Outcome {
+	return backstop.Outcome{
+		Class: backstop.Garbled, Kind: kind, Status: http.StatusOK, Counts: backstop.CountsModel,
+		NextTier: true, InputTokens: -1, OutputTokens: -1,
+	}
+}
+
+var errTooLarge = fmt.Errorf("answer is over its bound of %d bytes", maxAnswer)

@@ -1,0 +1,227 @@
+package backstophttp
+
+import (
+	"errors"
+	"io"
+	"time"
+
+	"backstop"
+	"backstop/internal/upstream"
+	"backstop/sse"
+	"backstop/wire"
+)
+
+// maxMalformed is how many malformed events a stream may have before it
+// counts as broken.
+const maxMalformed = 16
+
+// follower reads one event stream to its end. For a caller who streams it
+// passes events on; otherwise it puts them together into one body.
+type follower struct {
+	r      *run
+	a      *attempt
+	events *sse.Reader
+	src    io.Reader
+
+	held      []byte          // events before the first token
+	whole     wire.Aggregator // nil = not wanted
+	size      int             // bytes put together
+	malformed int
+	committed bool
+	verdict   *backstop.Outcome
+}
+
+// follow reads the answer as events.
+func (r *run) follow(a *attempt, src io.Reader) backstop.Outcome {
+	f := &follower{r: r, a: a, src: src}
+	f.events = sse.NewReader(f, 0)
+	a.reply.Surface = wire.SurfaceFirst
+	passes, as := r.req.Stream && !r.held(), r.req
+	if !passes {
+		as = r.whole
+	}
+	stream := a.room.Reader(as, &a.reply)
+	if !passes || r.cache() != nil {
+		f.whole = a.room.Aggregator(as)
+	}
+	r.mu.Lock()
+	a.stream = stream
+	if passes {
+		a.writer = r.room.Writer(r.req)
+	}
+	r.mu.Unlock()
+
+	for f.verdict == nil {
+		ev, err := f.events.Next()
+		f.take(ev, err)
+	}
+	o := *f.verdict
+	a.held = f.held
+	if f.whole != nil && f.size <= maxAnswer {
+		a.whole = f.whole.Body()
+	}
+	if !passes {
+		o = r.keepPromise(a, o)
+	}
+	return o
+}
+
+// Read is the source of the event reader. Everything passed on so far is
+// flushed before a read that may block, so events that came together leave
+// together and none waits.
+func (f *follower) Read(p []byte) (int, error) {
+	if f.committed {
+		f.flush()
+	}
+	n, err := f.src.Read(p)
+	if err == io.EOF {
+		f.a.tail = false
+	}
+	return n, err
+}
+
+func (f *follower) flush() {
+	f.r.mu.Lock()
+	defer f.r.mu.Unlock()
+	f.r.send(nil)
+}
+
+// take handles one event, or the end.
+func (f *follower) take(ev *sse.Event, err error) {
+	f.r.mu.Lock()
+	defer f.r.mu.Unlock()
+	if f.a.dropped || f.r.gone {
+		f.decide(backstop.Outcome{Class: backstop.Canceled, Kind: backstop.KindCaller})
+		return
+	}
+	switch {
+	case ev != nil && err == sse.ErrTruncated: // a clean end that only forgot the blank line
+		last := *ev
+		last.Raw = append(append([]byte(nil), ev.Raw...), "\n\n"...)
+		f.event(&last)
+		err = io.EOF
+	case ev != nil && err == nil:
+		f.event(ev)
+	}
+	if err != nil && f.verdict == nil {
+		f.end(err)
+	}
+}
+
+func (f *follower) event(ev *sse.Event) {
+	if ev.Comment {
+		if f.committed {
+			f.pass(ev, &wire.Signal{Kind: wire.Quiet})
+		}
+		return
+	}
+	sig := f.a.stream.Event(ev)
+	switch sig.Kind {
+	case wire.Malformed:
+		if f.malformed++; f.malformed > maxMalformed {
+			f.decide(garbled(backstop.KindProtocol))
+		}
+		return
+	case wire.Fault:
+		f.decide(sig.Outcome)
+		return
+	case wire.Token:
+		if !f.progress(&sig) {
+			return
+		}
+	}
+	f.pass(ev, &sig)
+	if sig.Kind == wire.Terminal && f.verdict == nil {
+		f.a.tail = true
+		f.decide(f.judged(f.a.stream.End(true)))
+	}
+}
+
+// progress reports a meaningful token. The first one of an answer that is
+// passed on commits the call, unless the engine sees that its time is up.
+func (f *follower) progress(sig *wire.Signal) bool {
+	r, now := f.r, time.Now()
+	if f.a.writer != nil && !f.committed {
+		if step := r.call.Next(now); step.Kind != backstop.Wait {
+			f.a.dropped = step.Kind == backstop.Drop
+			f.decide(backstop.Outcome{Class: backstop.Canceled, Kind: backstop.KindCaller})
+			return false
+		}
+	}
+	r.call.Observe(now, f.a.id, backstop.Mark{Kind: backstop.Progress, Bytes: sig.Bytes})
+	if f.a.writer != nil && !f.committed {
+		r.call.Observe(now, f.a.id, backstop.Mark{Kind: backstop.Committed})
+		f.committed = true
+		f.a.reply.Surface = wire.SurfaceMid
+		r.won = f.a
+		r.start()
+		r.send(f.held)
+		f.held = nil
+	}
+	return true
+}
+
+// pass hands an event on, holds it back before the first token, or adds it to
+// the whole.
+func (f *follower) pass(ev *sse.Event, sig *wire.Signal) {
+	if f.whole != nil && !ev.Comment && f.size <= maxAnswer {
+		if f.size += len(ev.Data); f.size <= maxAnswer {
+			f.whole.Add(ev.Data)
+		} else if f.a.writer == nil {
+			o := garbled(backstop.KindTooLarge)
+			o.Counts = backstop.CountsNone
+			f.decide(o)
+			return
+		}
+	}
+	if f.a.writer == nil {
+		return
+	}
+	out := f.a.writer.Event(ev, sig)
+	switch {
+	case f.committed:
+		f.r.write(out)
+	case len(f.held)+len(out) > maxAnswer:
+		f.decide(garbled(backstop.KindTooLarge))
+	default:
+		f.held = append(f.held, out...)
+	}
+}
+
+// end judges a stream that is over without its terminal event.
+func (f *follower) end(err error) {
+	clean := err == io.EOF || f.a.finished
+	o := f.judged(f.a.stream.End(clean))
+	switch {
+	case errors.Is(err, sse.ErrTooLarge):
+		o = garbled(backstop.KindTooLarge)
+		o.Counts = backstop.CountsNone
+	case !clean && o.Class != backstop.OK && o.Class != backstop.Refused && !errors.Is(err, sse.ErrTruncated):
+		if c := upstream.Classify(err, true); c.Class == backstop.Canceled {
+			o = c
+		}
+	}
+	f.decide(o)
+}
+
+// judged adds the tokens that the upstream reported.
+func (f *follower) judged(o backstop.Outcome) backstop.Outcome {
+	o.InputTokens, o.OutputTokens = f.a.stream.Usage()
+	return o
+}
+
+func (f *follower) decide(o backstop.Outcome) {
+	if f.verdict == nil {
+		f.verdict = &o
+	}
+}
+
+// complete reports whether a stream has said all it has to say. The caller
+// holds the run's mutex.
+func (a *attempt) complete() bool {
+	if a.stream == nil {
+		return false
+	}
+	o := a.stream.End(false)
+	return o.Class == backstop.OK || o.Class == backstop.Refused
+}

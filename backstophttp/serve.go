@@ -1,0 +1,163 @@
+package backstophttp
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"backstop"
+	"backstop/wire"
+)
+
+// Call is one caller request as the listener accepted it.
+type Call struct {
+	// Request is what a dialect room read. Its body must stay unchanged for
+	// good: a canceled attempt may still be sending it when Serve returns.
+	Request *wire.Request
+	ID      string      // request id, safe to print in a header
+	Caller  string      // key name, else peer address
+	Op      string      // word for the event; "" = agent if Agent, else the request's operation
+	Header  http.Header // the caller's headers; few are passed on, see package upstream
+
+	Timeout     time.Duration // the caller's own bound on the deadline, 0 = none
+	NoFallback  bool          // only the first tier
+	NoLocal     bool          // no local tier
+	ClientRetry bool          // the caller is already retrying
+	Agent       bool          // the call came in as POST /api/agent
+
+	// Hint names the SDK family of the caller if final errors are to be
+	// dressed for it: "ai" gets 424, "langchain" 429 without Retry-After, so
+	// that these do not retry what we have retried. "" = the real status.
+	Hint string
+}
+
+// run is a call on its way.
+type run struct {
+	d     *Driver
+	c     *Call
+	req   *wire.Request // of the call, with the route's promise
+	whole *wire.Request // the same for who reads an answer that is held as a whole
+	room  wire.Room     // of the caller's dialect
+	route *backstop.Route
+
+	// mu guards everything below, and the engine's call above all: the serving
+	// goroutine and the watchdog share it.
+	mu   sync.Mutex
+	call *backstop.Call
+	live *attempt
+	out  answer
+	gone bool // the caller cannot be written to any more
+	over bool
+
+	timer atomic.Pointer[time.Timer] // the watchdog
+	woken atomic.Bool                // the engine wants to be asked
+	until time.Time                  // what the engine waits for; zero = no time
+	due   time.Time                  // when the watchdog looks: until, or a keep-alive before it
+
+	won   *attempt // the attempt whose answer goes to the caller
+	tried []*attempt
+	local fallback // the local tier's answer
+}
+
+// Serve runs a call and writes its answer, or the error in the caller's
+// dialect, with all headers that belong to it. It returns when the last byte is
+// written or the caller is gone; the event it returns was already given to
+// Options.Observe. Canceling ctx means that the caller left.
+func (d *Driver) Serve(ctx context.Context, w http.ResponseWriter, c *Call) *backstop.Event {
+	d.works.Add(1)
+	defer d.works.Done()
+	r := &run{d: d, c: c, req: c.Request, room: d.options.Rooms[c.Request.Dialect], route: d.plan.Route(c.Request.Model)}
+	r.promise()
+	r.out = answer{w: w, stream: c.Request.Stream}
+	r.call = d.engine.Begin(time.Now(), r.request())
+	defer r.end()
+	step := r.loop(ctx)
+	r.finish(step)
+	return r.record()
+}
+
+// request is the call as the engine sees it.
+func (r *run) request() backstop.Request {
+	q, c := r.req, r.c
+	return backstop.Request{
+		ID: c.ID, Model: q.Model, Caller: c.Caller, Dialect: q.Dialect,
+		Embed: q.Op == wire.Embedding, Stream: q.Stream, JSON: q.Promise.Kind != wire.PromiseNone,
+		Tools: q.Tools, Streamable: q.Streamable(), InputSize: q.InputSize, MaxTokens: q.MaxTokens,
+		Timeout: c.Timeout, NoFallback: c.NoFallback, NoLocal: c.NoLocal, ClientRetry: c.ClientRetry,
+		Wake: r.wake,
+	}
+}
+
+// promise adds the route's own promise of JSON to the request's.
+func (r *run) promise() {
+	r.whole = r.req
+	if r.route != nil && r.req.Op != wire.Embedding {
+		j, asked := &r.route.JSON, r.req.Promise
+		switch {
+		case j.Schema != nil && asked.Schema == nil && (j.Always || asked.Kind != wire.PromiseNone):
+			own := *r.req
+			own.Promise = wire.Promise{Kind: wire.PromiseSchema, Schema: j.Schema}
+			r.req = &own
+		case j.Always && asked.Kind == wire.PromiseNone:
+			own := *r.req
+			own.Promise.Kind = wire.PromiseObject
+			r.req = &own
+		}
+	}
+	if r.held() && r.req.Stream {
+		unary := *r.req
+		unary.Stream = false
+		r.whole = &unary
+	}
+}
+
+// held reports whether a stream caller's answer is made whole before any of
+// it is passed on, because it was promised to be JSON.
+func (r *run) held() bool { return r.req.Promise.Kind != wire.PromiseNone }
+
+// end makes sure that nothing touches the caller's connection any more.
+func (r *run) end() {
+	r.mu.Lock()
+	r.over = true
+	r.mu.Unlock()
+	r.disarm()
+	if a := r.live; a != nil && a.cancel != nil {
+		a.cancel()
+	}
+	r.out.close()
+}
+
+// record is the event of the finished call.
+func (r *run) record() *backstop.Event {
+	ev := r.call.Event(time.Now())
+	ev.Op, ev.Status, ev.Stale = r.c.Op, r.out.status, r.local.stale
+	switch {
+	case ev.Op != "":
+	case r.c.Agent:
+		ev.Op = "agent"
+	default:
+		ev.Op = string(r.c.Request.Op)
+	}
+	if r.gone {
+		ev.Status = backstop.CodeCanceled.Status()
+	}
+	if r.local.body != nil {
+		ev.Model = r.local.model
+	}
+	if a := r.won; a != nil {
+		ev.Dropped, ev.Repaired = a.step.Without, a.repaired
+	}
+	for i := range ev.Attempts {
+		for _, a := range r.tried {
+			if a.id == ev.Attempts[i].ID {
+				ev.Attempts[i].Replays = a.sent.Replayed()
+			}
+		}
+	}
+	if r.d.options.Observe != nil {
+		r.d.options.Observe(ev)
+	}
+	return ev
+}

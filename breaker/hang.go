@@ -1,0 +1,181 @@
+package breaker
+
+import (
+	"time"
+
+	"backstop/window"
+)
+
+const (
+	sampleSpan = 5 * time.Minute
+	fewSamples = 20
+	// usual is the card's first-token limit. Where a limit is shorter, the 1 s
+	// floor of the suspicion age shrinks in proportion, so that scaled-down
+	// settings behave like the real ones.
+	usual = 4500 * time.Millisecond
+)
+
+// suspicion is the hang evidence: how long first tokens take, and who waits
+// for one longer than that.
+type suspicion struct {
+	on       bool
+	limit    time.Duration // Config.FirstToken
+	samples  window.Quantile
+	s        time.Duration // suspicion age; limit or more = no evidence
+	base     time.Duration // s as the quantile has it
+	frozen   bool          // base stays
+	held     time.Duration // lower bound of s from a late token, 0 = none
+	heldEnd  time.Duration
+	unsure   bool          // held only until the quantile is known
+	youngest time.Duration // admission of the youngest attempt that was answered
+	voided   time.Duration // what was admitted up to then is no evidence
+	fresh    bool          // published figures are out of date
+
+	waiting struct { // suspects, unordered; more than maxRun are never needed
+		n  int
+		at [maxRun]time.Duration
+	}
+}
+
+func newSuspicion(cfg Config) suspicion {
+	h := suspicion{
+		on:       cfg.Hang && !cfg.Literal && !cfg.Slow && cfg.FirstToken > 0,
+		limit:    cfg.FirstToken,
+		samples:  window.NewQuantile(sampleSpan, 0.95),
+		youngest: -1,
+		voided:   -1,
+	}
+	h.compute()
+	return h
+}
+
+// compute is the formula of Breaker.Suspicion.
+func (h *suspicion) compute() {
+	h.fresh = true
+	p95, n := h.samples.Value()
+	if n >= fewSamples && h.unsure {
+		h.held, h.unsure = 0, false
+	}
+	if !h.frozen {
+		h.base = h.limit / 2
+		if n >= fewSamples {
+			floor := min(time.Second, time.Duration(float64(h.limit)/usual.Seconds()))
+			h.base = min(max(p95+p95/2, floor), h.limit)
+		}
+	}
+	h.s = max(h.base, h.held)
+}
+
+// freeze keeps the quantile out of the age, for the time between a trip and
+// the next close: the calls that move over then are samples too, and each would
+// push the age away from those still waiting.
+func (h *suspicion) freeze(on bool) {
+	if h.frozen != on {
+		h.frozen = on
+		h.compute()
+	}
+}
+
+// age is s, 0 if there is no evidence to be had.
+func (h *suspicion) age() time.Duration {
+	if !h.on || h.s >= h.limit {
+		return 0
+	}
+	return h.s
+}
+
+// refresh lets the window turn and a held age run out.
+func (h *suspicion) refresh(now time.Duration) {
+	turned := h.samples.Turn(now)
+	if h.held > 0 && now >= h.heldEnd {
+		h.held, h.unsure, turned = 0, false, true
+	}
+	if turned {
+		h.compute()
+	}
+}
+
+// token takes the first token of t. A telling one, of a probe or of an attempt
+// that outlived a trip, that came after the age proves that such a wait is no
+// hang, and holds the age above it. Any other one does so only until the
+// quantile is known: from then on the tail of a healthy distribution is the
+// quantile's business, and holding the age for it would switch the evidence
+// off for good at high rates.
+func (h *suspicion) token(t Ticket, now time.Duration, telling bool) {
+	if t.at <= h.voided {
+		return
+	}
+	x := now - t.at
+	_, n := h.samples.Value()
+	if x > h.s && (telling || n < fewSamples) {
+		h.unsure = !telling && (h.unsure || h.held == 0)
+		h.held, h.heldEnd = x+x/2, now+sampleSpan
+	}
+	h.samples.Add(now, x)
+	h.compute()
+}
+
+// sample takes an attempt that was left without a token: it would have taken
+// at least that long.
+func (h *suspicion) sample(t Ticket, now time.Duration) {
+	if t.at <= h.voided {
+		return
+	}
+	h.samples.Add(now, now-t.at)
+	h.compute()
+}
+
+// answered clears everybody who was not admitted after t.
+func (h *suspicion) answered(at time.Duration) {
+	if at <= h.youngest {
+		return
+	}
+	h.youngest = at
+	w := &h.waiting
+	for i := w.n - 1; i >= 0; i-- {
+		if w.at[i] <= at {
+			w.n--
+			w.at[i] = w.at[w.n]
+		}
+	}
+}
+
+func (h *suspicion) wait(at time.Duration) {
+	w := &h.waiting
+	if at > h.youngest && at > h.voided && w.n < maxRun {
+		w.at[w.n] = at
+		w.n++
+	}
+}
+
+func (h *suspicion) leave(at time.Duration) {
+	w := &h.waiting
+	for i := range w.n {
+		if w.at[i] == at {
+			w.n--
+			w.at[i] = w.at[w.n]
+			return
+		}
+	}
+}
+
+// old counts the attempts that wait longer than the age. Nothing admitted
+// after any of them has been answered, by the construction of waiting; one old
+// straggler therefore neither makes a hang nor hides one.
+func (h *suspicion) old(now time.Duration) int {
+	s, n := h.age(), 0
+	if s == 0 {
+		return 0
+	}
+	for _, at := range h.waiting.at[:h.waiting.n] {
+		if now-at >= s {
+			n++
+		}
+	}
+	return n
+}
+
+func (h *suspicion) void(now time.Duration) {
+	h.voided = now
+	h.waiting.n = 0
+}

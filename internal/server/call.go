@@ -1,0 +1,130 @@
+package server
+
+import (
+	"mime"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"backstop"
+	"backstop/backstophttp"
+	"backstop/wire"
+)
+
+// call takes one call in: content type, overrides, the caller's limits, the
+// body, the model; and hands it to the driver.
+func (s *Server) call(w http.ResponseWriter, r *http.Request, v *visit) {
+	c := backstophttp.Call{ID: v.id, Caller: whoCalls(v.caller, r), Op: opOf(&v.at), Agent: v.at.kind == agentPlace}
+	if f := s.early(r, v, &c); f != nil {
+		s.refuse(w, r, v, f)
+		return
+	}
+	if f := v.caller.enter(v.start); f != nil {
+		s.refuse(w, r, v, f)
+		return
+	}
+	defer v.caller.leave()
+
+	rc := http.NewResponseController(w)
+	in := intake{source: &paced{from: r.Body, rc: rc, start: v.start}, max: s.maxBody, budget: &s.budget}
+	defer in.release()
+	f := in.read(r)
+	if f == nil {
+		v.eaten = true
+		c.Request, f = s.read(v, in.body)
+	}
+	if f != nil {
+		s.refuse(w, r, v, f)
+		return
+	}
+	// A deadline of an earlier answer on this connection must not end this one.
+	_ = rc.SetWriteDeadline(time.Time{})
+	s.run(w, r, v, &c)
+}
+
+// early is everything that can be refused before a byte of the body is read.
+func (s *Server) early(r *http.Request, v *visit, c *backstophttp.Call) *backstop.Failure {
+	if s.Phase() == Refusing {
+		return deny(backstop.CodeDraining, "the gateway is shutting down; send the call again, elsewhere or in a moment")
+	}
+	if s.rooms[backstop.OpenAI] == nil || v.plane.Runner == nil {
+		return deny(backstop.CodeConfigError, "no dialect room or driver is configured")
+	}
+	if !isJSON(r.Header.Get("Content-Type")) {
+		return deny(backstop.CodeUnsupportedMedia, "the body must be JSON: send content-type: application/json")
+	}
+	if f := turn(r.Header, c); f != nil {
+		return f
+	}
+	if v.plane.Adaptive {
+		c.Hint = family(r.Header.Get("User-Agent"))
+	}
+	c.NoLocal = c.NoLocal || v.caller != nil && !v.caller.Local
+	return nil
+}
+
+// isJSON wants JSON to be said: a page can post a form or plain text to any
+// address without asking, but not this.
+func isJSON(contentType string) bool {
+	if contentType == "application/json" {
+		return true
+	}
+	media, _, err := mime.ParseMediaType(contentType)
+	return err == nil && (media == "application/json" || strings.HasPrefix(media, "application/") && strings.HasSuffix(media, "+json"))
+}
+
+// read turns a body into a checked request for a model that the caller may use
+// and a route is there for.
+func (s *Server) read(v *visit, body []byte) (*wire.Request, *backstop.Failure) {
+	if v.at.kind == agentPlace {
+		var f *backstop.Failure
+		if body, f = agentBody(body, v.plane); f != nil {
+			return nil, f
+		}
+	}
+	req, f := s.rooms[backstop.OpenAI].Read(v.at.op, body)
+	if f != nil {
+		return nil, f
+	}
+	v.asked = req.Model
+	switch {
+	case !v.caller.allows(req.Model):
+		return nil, deny(backstop.CodeForbidden, "this caller may not use this model; see GET /v1/models for those it may")
+	case v.plane.Plan.Route(req.Model) == nil:
+		return nil, deny(backstop.CodeNotFound, "no route is there for the model "+strconv.QuoteToASCII(clipped(req.Model))+"; see GET /v1/models, or add a route")
+	}
+	return req, nil
+}
+
+// run lets the driver answer and reports the call. An agent call is a chat call
+// whose answer is told in the agent's words.
+func (s *Server) run(w http.ResponseWriter, r *http.Request, v *visit, c *backstophttp.Call) {
+	var e *backstop.Event
+	if c.Agent {
+		route := v.plane.Plan.Route(c.Request.Model)
+		promised := c.Request.Promise.Kind != wire.PromiseNone || route.JSON.Always
+		a := newAgentWriter(w, s.rooms[backstop.OpenAI], c.ID, promised)
+		e = v.plane.Runner.Serve(r.Context(), a, c)
+		a.finish(e)
+	} else {
+		e = v.plane.Runner.Serve(r.Context(), w, c)
+	}
+	if e != nil {
+		s.observe(e)
+	}
+}
+
+// whoCalls is the name that the engine knows a caller by: its own, else the
+// address of its machine.
+func whoCalls(c *caller, r *http.Request) string {
+	if c != nil {
+		return c.Name
+	}
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		return r.RemoteAddr
+	}
+	return host
+}

@@ -1,0 +1,186 @@
+package server
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"math"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"backstop"
+)
+
+const (
+	writeTime   = 10 * time.Second // for answers of our own, which are small
+	drainTime   = time.Second      // for the rest of a small body
+	lingerTime  = 2 * time.Second  // for the rest of a large one
+	lingerBytes = 64 << 20
+	clampWait   = 10 * time.Second // no caller is told to wait longer
+)
+
+// refuse answers with an error in the caller's dialect, deals with a body that
+// nobody will read, and records the call if its caller is known.
+func (s *Server) refuse(w http.ResponseWriter, r *http.Request, v *visit, f *backstop.Failure) {
+	h := w.Header()
+	h["X-Should-Retry"] = []string{strconv.FormatBool(f.Retryable)}
+	if wait := min(f.RetryAfter, clampWait); wait > 0 {
+		h.Set("Retry-After", strconv.Itoa(int(math.Ceil(wait.Seconds()))))
+		h.Set("Retry-After-Ms", strconv.FormatInt(max(wait.Milliseconds(), 1), 10))
+	}
+	if len(r.Header["Upgrade"]) > 0 || len(r.Header[framingHeader]) > 0 {
+		h["Connection"] = []string{"close"}
+	}
+	large := s.unread(w, r, v)
+	status := f.Status
+	if status == 0 {
+		status = f.Code.Status()
+	}
+	s.write(w, status, s.errorBody(v.dialect, f, v.id))
+	if large {
+		linger(w, r)
+	}
+	s.note(r, v, f, status)
+}
+
+// note leaves a trace of a refusal: an event for a call, a line for a request
+// that found no endpoint or no way in. Strangers cannot flood the log.
+func (s *Server) note(r *http.Request, v *visit, f *backstop.Failure, status int) {
+	if v.known && (v.at.kind == callPlace || v.at.kind == agentPlace) {
+		s.record(v, f, status)
+		return
+	}
+	if !s.lines.Allow(s.clock()) {
+		s.unsaid.Add(1)
+		return
+	}
+	s.log.LogAttrs(r.Context(), slog.LevelInfo, "refused", slog.String("id", v.id), slog.String("method", clipped(r.Method)),
+		slog.String("path", clipped(r.URL.Path)), slog.Int("status", status), slog.String("code", string(f.Code)),
+		slog.Int64("unsaid", s.unsaid.Swap(0)))
+}
+
+// unread arranges for a body that was not read to its end. The rest of a small
+// one is read by net/http, under a clock, so that the connection can go on;
+// otherwise the connection ends, and it reports whether to [linger].
+func (s *Server) unread(w http.ResponseWriter, r *http.Request, v *visit) bool {
+	if v.eaten {
+		return false
+	}
+	rc := http.NewResponseController(w)
+	switch {
+	case r.Header.Get("Expect") != "":
+		// Nothing was sent yet, and after this answer nothing needs to be.
+		_ = rc.SetReadDeadline(time.Now())
+	case 0 <= r.ContentLength && r.ContentLength <= smallBody:
+		_ = rc.SetReadDeadline(time.Now().Add(drainTime))
+		return false
+	}
+	w.Header()["Connection"] = []string{"close"}
+	return r.Header.Get("Expect") == ""
+}
+
+// linger reads on for a while after the answer was sent: a connection that is
+// closed while its caller is still sending is reset, and the answer lost.
+func linger(w http.ResponseWriter, r *http.Request) {
+	rc := http.NewResponseController(w)
+	if rc.Flush() != nil || rc.SetReadDeadline(time.Now().Add(lingerTime)) != nil {
+		return
+	}
+	_, _ = io.CopyN(io.Discard, r.Body, lingerBytes)
+}
+
+// write sends an answer of our own.
+func (s *Server) write(w http.ResponseWriter, status int, body []byte) {
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeTime))
+	h := w.Header()
+	h["Content-Type"] = []string{"application/json"}
+	h["Content-Length"] = []string{strconv.Itoa(len(body))}
+	w.WriteHeader(status)
+	_, _ = w.Write(body)
+}
+
+// record makes the event of a call that the server refused by itself.
+func (s *Server) record(v *visit, f *backstop.Failure, status int) {
+	e := &backstop.Event{
+		ID: v.id, Time: v.start, Caller: v.caller.name(), Dialect: v.dialect, Op: opOf(&v.at), Asked: v.asked,
+		TierIndex: -1, Outcome: backstop.Rejected, Failure: f, Status: status,
+		Duration: s.clock().Sub(v.start), InputTokens: -1, OutputTokens: -1,
+	}
+	switch f.Code {
+	case backstop.CodeRateLimited, backstop.CodeOverloaded, backstop.CodeDraining:
+		e.Outcome = backstop.Limited
+	}
+	s.observe(e)
+}
+
+func opOf(at *place) string {
+	if at.kind == agentPlace {
+		return "agent"
+	}
+	return string(at.op)
+}
+
+// errorBody is an error in the shape that the dialect's SDKs read.
+func (s *Server) errorBody(dialect backstop.Dialect, f *backstop.Failure, id string) []byte {
+	switch dialect {
+	case agentDialect:
+		return agentError(string(f.Code), f.Message, id)
+	case backstop.Anthropic:
+		return marshal(map[string]any{
+			"type": "error", "request_id": id,
+			"error": map[string]any{"type": anthropicTypes[f.Code.Status()], "message": f.Message},
+		})
+	case backstop.Gemini:
+		return marshal(map[string]any{"error": map[string]any{
+			"code": f.Code.Status(), "message": f.Message, "status": geminiStatus[f.Code.Status()],
+		}})
+	}
+	if room := s.rooms[backstop.OpenAI]; room != nil {
+		return room.Failure(f, id)
+	}
+	return agentError(string(f.Code), f.Message, id)
+}
+
+// What the dialects call the refusals of the door.
+var (
+	anthropicTypes = map[int]string{
+		400: "invalid_request_error", 401: "authentication_error", 403: "permission_error", 404: "not_found_error",
+		413: "request_too_large", 415: "invalid_request_error", 429: "rate_limit_error", 503: "overloaded_error",
+	}
+	geminiStatus = map[int]string{
+		400: "INVALID_ARGUMENT", 401: "UNAUTHENTICATED", 403: "PERMISSION_DENIED", 404: "NOT_FOUND",
+		413: "INVALID_ARGUMENT", 415: "INVALID_ARGUMENT", 429: "RESOURCE_EXHAUSTED", 503: "UNAVAILABLE",
+	}
+)
+
+// marshal encodes values that cannot fail, and leaves <, > and & alone: the
+// answers are read by programs.
+func marshal(v any) []byte {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return []byte(`{"error":{"code":"internal","message":"the answer could not be written"}}`)
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+}
+
+// clipped is a caller's text as it may appear in a line or a message.
+func clipped(s string) string {
+	const most = 80
+	if len(s) > most {
+		s = strings.ToValidUTF8(s[:most], "") + "…"
+	}
+	return s
+}
+
+func bytesText(n int64) string {
+	if n%(1<<20) == 0 {
+		return fmt.Sprintf("%d MiB", n>>20)
+	}
+	return fmt.Sprintf("%d bytes", n)
+}

@@ -1,0 +1,159 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"runtime"
+	"strings"
+	"time"
+
+	"backstop"
+)
+
+// visit is one request on its way through the server.
+type visit struct {
+	id      string
+	start   time.Time
+	plane   *plane
+	at      place
+	dialect backstop.Dialect // of the answer
+	caller  *caller
+	asked   string // model name, once it is known
+	known   bool   // the door let it in
+	eaten   bool   // the body was read to its end
+}
+
+// ServeHTTP implements http.Handler.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	v := visit{start: s.clock(), plane: s.plane.Load(), at: locate(r.URL.Path), eaten: r.Body == nil || r.Body == http.NoBody}
+	v.id = requestID(r.Header.Get("X-Request-Id"), v.start)
+	v.dialect = v.at.speaks(r.Header)
+	defer s.contain(&v)
+	s.greet(w, r, &v)
+	if f := malformed(r); f != nil {
+		s.refuse(w, r, &v, f)
+		return
+	}
+	if v.at.kind == alive || v.at.kind == ready {
+		s.health(w, r, &v)
+		return
+	}
+	if v.plane == nil {
+		s.refuse(w, r, &v, deny(backstop.CodeOverloaded, "the gateway is starting; try again in a second"))
+		return
+	}
+	var f *backstop.Failure
+	if v.caller, f = v.plane.door.admit(r); f != nil {
+		s.refuse(w, r, &v, f)
+		return
+	}
+	v.known = true
+	s.route(w, r, &v)
+}
+
+// greet sets what every answer carries, and says when a connection ends with
+// this answer: HTTP/1.0 and messages of unknown length are never followed by
+// another one (see framed), and a server on its way down lets callers go.
+func (s *Server) greet(w http.ResponseWriter, r *http.Request, v *visit) {
+	h := w.Header()
+	h["X-Request-Id"] = []string{v.id}
+	h["Request-Id"] = []string{v.id}
+	h["Cache-Control"] = []string{"no-store"}
+	if !r.ProtoAtLeast(1, 1) || r.ProtoMajor != 1 || len(r.TransferEncoding) > 0 || s.Phase() != Serving {
+		h["Connection"] = []string{"close"}
+	}
+}
+
+// malformed refuses what would be read differently by different parsers.
+func malformed(r *http.Request) *backstop.Failure {
+	switch {
+	case len(r.Header[framingHeader]) > 0:
+		return deny(backstop.CodeInvalidRequest, "the message has two lengths or a folded header; send one Content-Length or chunked coding")
+	case len(r.Header["Upgrade"]) > 0:
+		return deny(backstop.CodeInvalidRequest, "no upgrade is supported; speak plain HTTP/1.1 (Java: HttpClient.Version.HTTP_1_1)")
+	}
+	return nil
+}
+
+// route leads a known caller to its place.
+func (s *Server) route(w http.ResponseWriter, r *http.Request, v *visit) {
+	switch v.at.kind {
+	case nowhere:
+		s.refuse(w, r, v, deny(backstop.CodeNotFound, "there is nothing at this path; the endpoints are /v1/chat/completions, /v1/completions, /v1/embeddings, /v1/models and /api/agent"))
+		return
+	case laterPlace:
+		s.refuse(w, r, v, deny(backstop.CodeNotFound, "this dialect is not served yet; use /v1/chat/completions"))
+		return
+	}
+	if !strings.Contains(v.at.methods, r.Method) {
+		w.Header().Set("Allow", v.at.methods)
+		f := deny(backstop.CodeInvalidRequest, "this path takes "+v.at.methods)
+		f.Status = http.StatusMethodNotAllowed
+		s.refuse(w, r, v, f)
+		return
+	}
+	if r.Method == http.MethodOptions {
+		// No CORS header: pages of other origins stay outside.
+		w.Header().Set("Allow", v.at.methods)
+		w.WriteHeader(http.StatusNoContent)
+		return
+	}
+	switch v.at.kind {
+	case listPlace:
+		s.list(w, v)
+	case modelPlace:
+		s.model(w, r, v)
+	default:
+		s.call(w, r, v)
+	}
+}
+
+func (s *Server) health(w http.ResponseWriter, r *http.Request, v *visit) {
+	if !strings.Contains(v.at.methods, r.Method) || r.Method == http.MethodOptions {
+		w.Header().Set("Allow", v.at.methods)
+		w.WriteHeader(map[bool]int{true: http.StatusNoContent, false: http.StatusMethodNotAllowed}[r.Method == http.MethodOptions])
+		return
+	}
+	status, word := http.StatusOK, "ok"
+	switch {
+	case v.at.kind == alive:
+	case v.plane == nil:
+		status, word = http.StatusServiceUnavailable, "starting"
+	case s.Phase() != Serving:
+		status, word = http.StatusServiceUnavailable, "draining"
+	default:
+		word = "ready"
+	}
+	s.write(w, status, []byte(`{"status":"`+word+`"}`))
+}
+
+// contain keeps a panic to its own call: the connection is cut and the place
+// of the fault logged, without its data and without a stack.
+func (s *Server) contain(v *visit) {
+	fault := recover()
+	if fault == nil {
+		return
+	}
+	if fault != http.ErrAbortHandler {
+		s.log.LogAttrs(context.Background(), slog.LevelError, "internal fault: please report it",
+			slog.String("id", v.id), slog.String("kind", fmt.Sprintf("%T", fault)), slog.String("at", culprit()))
+	}
+	panic(http.ErrAbortHandler)
+}
+
+// culprit is where the panic began: the first frame below the runtime's.
+func culprit() string {
+	var pcs [32]uintptr
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(4, pcs[:])])
+	for {
+		f, more := frames.Next()
+		if f.Function != "" && !strings.HasPrefix(f.Function, "runtime.") {
+			return fmt.Sprintf("%s:%d", f.Function, f.Line)
+		}
+		if !more {
+			return "unknown"
+		}
+	}
+}

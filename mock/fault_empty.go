@@ -1,0 +1,12 @@
+package mock
+
+// empty is a success with nothing in it: no byte, no event.
+func emptyFault(s spec) (player, error) {
+	return func(x *exchange) {
+		if x.ask.stream {
+			x.open(eventStream, -1)
+			return
+		}
+		x.open(jsonBody, 0)
+	}, s.none()
+}

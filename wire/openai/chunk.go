@@ -1,0 +1,258 @@
+package openai
+
+// chunk is one event of a stream taken apart. Its spans point into the data
+// of the event. It is reused from event to event.
+type chunk struct {
+	b []byte
+
+	id, object, created, model span
+	choices, usage             span
+	fault                      bool // the event is an error in one of the known forms
+	known                      bool // at least one member is the dialect's
+
+	list []delta
+}
+
+// delta is what one choice of a chunk brings.
+type delta struct {
+	index  int
+	finish span // the finish reason with its quotes; zero = none yet
+	bytes  int  // content bytes as they stand in the event, escapes included
+	token  bool // something to show for: text, reasoning, refusal, tool call, sound
+	tool   bool // a tool call begins or goes on
+}
+
+// parse reads an event. It is false for what is no object of this dialect.
+func (c *chunk) parse(data []byte) bool {
+	*c = chunk{b: data, list: c.list[:0]}
+	i := skipSpace(data, 0)
+	if i < len(data) && data[i] == '[' {
+		return c.wrapped(i)
+	}
+	if i >= len(data) || data[i] != '{' {
+		return false
+	}
+	var odd oddities
+	m := memberWalk{b: data, i: i + 1}
+	for m.next() {
+		c.field(&m, &odd)
+	}
+	if m.end() < 0 || skipSpace(data, m.end()) != len(data) {
+		return false
+	}
+	if c.choices.is(data, '[') && !c.readChoices() {
+		return false
+	}
+	c.fault = odd.fault(c)
+	return c.fault || c.known || !odd.alien
+}
+
+func (c *chunk) field(m *memberWalk, odd *oddities) {
+	switch string(m.key.inner(m.b)) {
+	case "id":
+		c.id = m.val
+	case "object":
+		c.object = m.val
+	case "created":
+		c.created = m.val
+	case "model":
+		c.model = m.val
+	case "choices":
+		c.choices = m.val
+	case "usage":
+		if m.val.is(c.b, '{') {
+			c.usage = m.val
+		}
+	case "x_groq":
+		if u := member(c.b, m.val, "usage"); u.is(c.b, '{') && !c.usage.there() {
+			c.usage = u
+		}
+		return
+	default:
+		odd.field(m)
+		return
+	}
+	c.known = true
+}
+
+// oddities collects the members that errors are made of.
+type oddities struct {
+	err, base       span
+	flat, typeError bool
+	alien           bool
+}
+
+func (o *oddities) field(m *memberWalk) {
+	switch string(m.key.inner(m.b)) {
+	case "error":
+		o.err = m.val
+	case "base_resp":
+		o.base = m.val
+	case "type":
+		o.typeError = string(m.val.of(m.b)) == `"error"`
+		o.alien = true
+	case "code", "error_code", "error_msg", "message", "msg", "detail", "errors", "Response":
+		o.flat = o.flat || !m.val.null(m.b)
+	default:
+		o.alien = true
+	}
+}
+
+// fault reports whether the members make an error: an error object or text, a
+// MiniMax status, or without choices anything that looks like one.
+func (o *oddities) fault(c *chunk) bool {
+	if filledError(c.b, o.err, c.choices) {
+		return true
+	}
+	if n, ok := integer(c.b, member(c.b, o.base, "status_code")); ok && n != 0 {
+		return true
+	}
+	if c.object.there() && string(c.object.of(c.b)) == `"error"` {
+		return true
+	}
+	return !c.choices.is(c.b, '[') && (o.flat || o.typeError)
+}
+
+// filledError: null, false, 0 and "" are no errors, {} is none next to choices.
+func filledError(b []byte, err, choices span) bool {
+	switch {
+	case err.null(b):
+		return false
+	case b[err.from] == '"':
+		return err.filled(b)
+	case b[err.from] == '{':
+		m := inObject(b, err)
+		return m.next() || !choices.is(b, '[')
+	}
+	return b[err.from] != 'f' && b[err.from] != '0'
+}
+
+// wrapped reads an array whose only use in streams is to hold an error.
+func (c *chunk) wrapped(i int) bool {
+	end := skipValue(c.b, i, 0)
+	if end < 0 || skipSpace(c.b, end) != len(c.b) {
+		return false
+	}
+	e := inArray(c.b, span{i, end})
+	if e.next() && e.val.is(c.b, '{') {
+		c.fault = filledError(c.b, member(c.b, e.val, "error"), span{})
+	}
+	return c.fault
+}
+
+func (c *chunk) readChoices() bool {
+	for e := inArray(c.b, c.choices); e.next(); {
+		if !e.val.is(c.b, '{') || len(c.list) == maxChoices {
+			return false
+		}
+		c.list = append(c.list, delta{})
+		d := &c.list[len(c.list)-1]
+		if !c.readChoice(d, e.val) {
+			return false
+		}
+	}
+	return true
+}
+
+func (c *chunk) readChoice(d *delta, s span) bool {
+	for m := inObject(c.b, s); m.next(); {
+		switch string(m.key.inner(c.b)) {
+		case "index":
+			n, ok := integer(c.b, m.val)
+			if !ok || n < 0 || n >= maxChoices {
+				return false
+			}
+			d.index = n
+		case "delta":
+			if m.val.is(c.b, '{') {
+				c.readDelta(d, m.val)
+			}
+		case "text":
+			d.text(m.b, m.val)
+		case "finish_reason":
+			if m.val.filled(c.b) {
+				d.finish = m.val
+			}
+		case "usage":
+			if m.val.is(c.b, '{') && !c.usage.there() {
+				c.usage = m.val
+			}
+		}
+	}
+	return true
+}
+
+func (c *chunk) readDelta(d *delta, s span) {
+	for m := inObject(c.b, s); m.next(); {
+		switch string(m.key.inner(c.b)) {
+		case "content", "reasoning", "reasoning_content", "refusal", "reasoning_details":
+			d.text(c.b, m.val)
+		case "tool_calls":
+			if !m.val.is(c.b, '[') {
+				continue
+			}
+			for e := inArray(c.b, m.val); e.next(); {
+				d.call(c.b, e.val)
+			}
+		case "function_call":
+			d.function(c.b, m.val)
+		case "audio":
+			d.text(c.b, member(c.b, m.val, "data"))
+			d.text(c.b, member(c.b, m.val, "transcript"))
+		}
+	}
+}
+
+// text takes a piece of text, or a list of parts that is not empty.
+func (d *delta) text(b []byte, s span) {
+	switch {
+	case s.filled(b):
+		d.bytes += s.to - s.from - 2
+		d.token = true
+	case s.is(b, '['):
+		if e := inArray(b, s); e.next() {
+			d.bytes += s.to - s.from - 2
+			d.token = true
+		}
+	}
+}
+
+func (d *delta) call(b []byte, s span) {
+	if member(b, s, "id").filled(b) {
+		d.token, d.tool = true, true
+	}
+	d.function(b, member(b, s, "function"))
+}
+
+func (d *delta) function(b []byte, s span) {
+	if !s.is(b, '{') {
+		return
+	}
+	for m := inObject(b, s); m.next(); {
+		if m.val.filled(b) {
+			d.tool = true
+			d.text(b, m.val)
+		}
+	}
+}
+
+// reported reads the token counts of a usage object, -1 = not there.
+func reported(b []byte, usage span) (input, output int) {
+	input, output = -1, -1
+	if !usage.there() {
+		return
+	}
+	for m := inObject(b, usage); m.next(); {
+		n, ok := integer(b, m.val)
+		if !ok || n < 0 {
+			continue
+		}
+		switch string(m.key.inner(b)) {
+		case "prompt_tokens", "input_tokens":
+			input = n
+		case "completion_tokens", "output_tokens":
+			output = n
+		}
+	}
+	return
+}

@@ -1,0 +1,148 @@
+package openai
+
+import "slices"
+
+// edits is a list of changes to a document that are made in one copy. Spans
+// must not overlap; equal places keep the order of the calls.
+type edits struct {
+	b    []byte
+	list []edit
+}
+
+type edit struct {
+	span
+	text []byte
+}
+
+func (e *edits) replace(s span, text string) {
+	e.list = append(e.list, edit{s, []byte(text)})
+}
+
+// insert puts text before offset i.
+func (e *edits) insert(i int, text string) { e.replace(span{i, i}, text) }
+
+// apply returns the edited document; with no edits it is the same slice.
+func (e *edits) apply() []byte {
+	if len(e.list) == 0 {
+		return e.b
+	}
+	slices.SortStableFunc(e.list, func(x, y edit) int { return x.from - y.from })
+	size := len(e.b)
+	for _, c := range e.list {
+		size += len(c.text)
+	}
+	out, at := make([]byte, 0, size), 0
+	for _, c := range e.list {
+		out = append(append(out, e.b[at:c.from]...), c.text...)
+		at = c.to
+	}
+	return append(out, e.b[at:]...)
+}
+
+// object is the members of one object, to be changed by name.
+type object struct {
+	edits
+	fields []fieldAt
+	added  []addition
+	end    int // offset of the closing brace
+}
+
+type fieldAt struct {
+	name     string // as it will be
+	key, val span
+	gone     bool
+}
+
+type addition struct{ name, raw string }
+
+// openObject lists the members of the object at s, which has been scanned.
+func openObject(b []byte, s span) *object {
+	o := &object{edits: edits{b: b}, end: s.to - 1}
+	for m := inObject(b, s); m.next(); {
+		o.fields = append(o.fields, fieldAt{name: string(m.name()), key: m.key, val: m.val})
+	}
+	return o
+}
+
+// find returns the index of a member of the document, -1 if there is none.
+func (o *object) find(name string) int {
+	for i := len(o.fields) - 1; i >= 0; i-- {
+		if f := &o.fields[i]; !f.gone && f.name == name {
+			return i
+		}
+	}
+	return -1
+}
+
+// set gives a member a new raw value, or adds it.
+func (o *object) set(name, raw string) {
+	if i := o.find(name); i >= 0 {
+		if val := o.fields[i].val; string(val.of(o.b)) != raw {
+			o.over(val, raw)
+		}
+		return
+	}
+	o.added = append(o.added, addition{name, raw})
+}
+
+// drop removes every member of that name.
+func (o *object) drop(name string) {
+	for i := o.find(name); i >= 0; i = o.find(name) {
+		o.fields[i].gone = true
+	}
+	o.added = slices.DeleteFunc(o.added, func(a addition) bool { return a.name == name })
+}
+
+// rename gives a member another name; if the new name is there, that one
+// stays and the old one goes.
+func (o *object) rename(from, to string) {
+	i := o.find(from)
+	if i < 0 || from == to {
+		return
+	}
+	if o.find(to) >= 0 {
+		o.drop(from)
+		return
+	}
+	o.fields[i].name = to
+	o.replace(o.fields[i].key, string(appendString(nil, to)))
+}
+
+// bytes makes all changes.
+func (o *object) bytes() []byte {
+	last := -1 // last member that stays
+	for i := range o.fields {
+		if !o.fields[i].gone {
+			last = i
+		}
+	}
+	for i := 0; i < last; i++ {
+		if o.fields[i].gone {
+			o.over(span{o.fields[i].key.from, o.fields[i+1].key.from}, "")
+		}
+	}
+	if n := len(o.fields); last < n-1 {
+		from := o.fields[0].key.from
+		if last >= 0 {
+			from = o.fields[last].val.to
+		}
+		o.over(span{from, o.fields[n-1].val.to}, "")
+	}
+	var add []byte
+	for i, a := range o.added {
+		if i > 0 || last >= 0 {
+			add = append(add, ',')
+		}
+		add = append(append(appendString(add, a.name), ':'), a.raw...)
+	}
+	if len(add) > 0 {
+		o.insert(o.end, string(add))
+	}
+	return o.apply()
+}
+
+// over replaces a range and takes back the edits that were made inside it.
+func (o *object) over(s span, text string) {
+	o.list = slices.DeleteFunc(o.list, func(e edit) bool { return e.from >= s.from && e.to <= s.to })
+	o.replace(s, text)
+}

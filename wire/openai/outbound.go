@@ -1,0 +1,128 @@
+package openai
+
+import (
+	"strconv"
+
+	"backstop"
+	"backstop/wire"
+)
+
+var paths = map[wire.Op]string{wire.Chat: "/chat/completions", wire.Completion: "/completions", wire.Embedding: "/embeddings"}
+
+// Outbound makes the request to an upstream of this dialect. The caller's
+// bytes change in model, stream, stream_options, what the step leaves out and
+// what the upstream's quirks want; nothing to change = the same slice.
+//
+// Usage is asked of every stream, unless stream_options is among the
+// parameters that the upstream does not take. The outcome is rejected/param
+// with NextTier when the upstream cannot take the call at all.
+func (Room) Outbound(r *wire.Request, u *backstop.Upstream, s *backstop.Step) (wire.Outbound, *backstop.Outcome) {
+	out := wire.Outbound{Path: paths[r.Op], Body: r.Body, Stream: streamed(r, u, s)}
+	name := s.Model
+	if name == "" {
+		name = r.Model
+	}
+	q := quirksOf(u, name)
+	if cannot := q.cannot(r, s); cannot != nil {
+		return out, cannot
+	}
+	if len(s.Without) == 0 && name == r.Model && settled(r, out.Stream) && !q.touches(r.Body) {
+		return out, nil
+	}
+	whole, ok := root(r.Body)
+	if !ok {
+		return out, cannotTake("", "the request body cannot be read: this is our own fault")
+	}
+	o := openObject(r.Body, whole)
+	if name != r.Model {
+		o.set("model", string(appendString(nil, name)))
+	}
+	q.history(o)
+	setStream(o, out.Stream)
+	q.apply(o)
+	for _, name := range s.Without {
+		o.drop(name)
+	}
+	out.Body = o.bytes()
+	return out, nil
+}
+
+// streamed decides whether an event stream is asked for.
+func streamed(r *wire.Request, u *backstop.Upstream, s *backstop.Step) bool {
+	switch {
+	case r.Op == wire.Embedding || s.Plain:
+		return false
+	case r.Stream:
+		return true
+	}
+	return u.Unary == backstop.UnaryStream && r.Streamable()
+}
+
+// settled reports whether stream and usage are already as they must be.
+func settled(r *wire.Request, stream bool) bool {
+	return stream == r.Stream && (!stream || r.UsageOn)
+}
+
+func setStream(o *object, on bool) {
+	if !on {
+		if i := o.find("stream"); i >= 0 && o.fields[i].val.is(o.b, 't') {
+			o.set("stream", "false")
+		}
+		o.drop("stream_options")
+		return
+	}
+	o.set("stream", "true")
+	i := o.find("stream_options")
+	if i < 0 || o.fields[i].val.null(o.b) {
+		o.set("stream_options", `{"include_usage":true}`)
+		return
+	}
+	inner := openObject(o.b, o.fields[i].val)
+	j := inner.find("include_usage")
+	switch {
+	case j >= 0:
+		if !inner.fields[j].val.is(o.b, 't') {
+			o.replace(inner.fields[j].val, "true")
+		}
+	case len(inner.fields) == 0:
+		o.insert(inner.end, `"include_usage":true`)
+	default:
+		o.insert(inner.end, `,"include_usage":true`)
+	}
+}
+
+func cannotTake(param, message string) *backstop.Outcome {
+	return &backstop.Outcome{
+		Class: backstop.Rejected, Kind: backstop.KindParam, NextTier: true,
+		Param: param, Message: message, InputTokens: -1, OutputTokens: -1,
+	}
+}
+
+// Probe makes the tiny request of a background probe: one short question and
+// at most 16 tokens, or one word to embed. It passes through the same quirks
+// as a call.
+func (m Room) Probe(p *backstop.Probe) wire.Outbound {
+	r := &wire.Request{Dialect: backstop.OpenAI, Op: wire.Chat, Model: p.Model, Stream: p.Stream && !p.Embed, Choices: 1}
+	b := append([]byte(`{"model":`), appendString(nil, p.Model)...)
+	switch {
+	case p.Embed:
+		r.Op = wire.Embedding
+		b = append(b, `,"input":"ping"}`...)
+	case p.JSON:
+		b = append(b, `,"messages":[{"role":"user","content":"Reply with this JSON object: {\"ok\":true}"}],"response_format":{"type":"json_object"}`...)
+	default:
+		b = append(b, `,"messages":[{"role":"user","content":"Reply with one word: ok"}]`...)
+	}
+	if !p.Embed {
+		b = append(b, `,"max_tokens":`+strconv.Itoa(probeTokens)+`,"stream":`+strconv.FormatBool(r.Stream)+`}`...)
+	}
+	r.Body = b
+	u := p.Upstream
+	if u == nil {
+		u = &backstop.Upstream{}
+	}
+	out, _ := m.Outbound(r, u, &backstop.Step{Upstream: u, Model: p.Model, Plain: !r.Stream})
+	return out
+}
+
+const probeTokens = 16

@@ -1,0 +1,130 @@
+package wire
+
+import "backstop"
+
+// vendors is the table of profiles; the first is the generic one. Hosts,
+// models and habits as of 2026-11. Models age fast: set them in the plan.
+var vendors = []Vendor{
+	{Name: genericName, Dialect: backstop.OpenAI, Auth: "bearer", Quirks: plainQuirks},
+
+	{
+		Name: "openai", Dialect: backstop.OpenAI, Auth: "bearer",
+		BaseURL: "https://api.openai.com/v1", Model: "gpt-4o", Env: []string{"OPENAI"},
+		Owns:  []string{"gpt-", "chatgpt-", "o1", "o3", "o4", "codex-", "text-embedding-", "computer-use"},
+		Hosts: []string{"api.openai.com", "*.api.openai.com"}, Responses: true,
+		Quirks: backstop.Quirks{ToolIDMax: 40, ReasoningContent: "optional"}, ByModel: openAIReasoning,
+	},
+	{
+		Name: "azure-openai", Dialect: backstop.OpenAI, Auth: "api-key",
+		Hosts: []string{"*.openai.azure.com", "*.openai.azure.us", "*.cognitiveservices.azure.com", "*.services.ai.azure.com"}, Responses: true,
+		Quirks: backstop.Quirks{ToolIDMax: 40, ReasoningContent: "optional"}, ByModel: openAIReasoning,
+	},
+	{
+		Name: "anthropic", Dialect: backstop.Anthropic, Auth: "x-api-key",
+		BaseURL: "https://api.anthropic.com", Model: "claude-sonnet-4-5", Env: []string{"ANTHROPIC"},
+		Owns: []string{"claude-"}, Hosts: []string{"api.anthropic.com"}, Quirks: plainQuirks,
+	},
+	{
+		Name: "gemini", Dialect: backstop.Gemini, Auth: "x-goog-api-key",
+		BaseURL: "https://generativelanguage.googleapis.com", Model: "gemini-2.5-flash", Env: []string{"GEMINI", "GOOGLE"},
+		Owns: []string{"gemini-", "gemma-"}, Hosts: []string{"generativelanguage.googleapis.com"}, Quirks: plainQuirks,
+	},
+	{
+		Name: "vertex", Dialect: backstop.OpenAI, Auth: "bearer",
+		Hosts: []string{"aiplatform.googleapis.com", "*-aiplatform.googleapis.com", "*.aiplatform.googleapis.com"}, Quirks: plainQuirks,
+	},
+	{Name: "bedrock", Dialect: backstop.OpenAI, Auth: "bearer", Hosts: []string{"bedrock*.amazonaws.com"}, Quirks: plainQuirks},
+	{
+		Name: "mistral", Dialect: backstop.OpenAI, Auth: "bearer",
+		Owns:  []string{"mistral-", "codestral-", "ministral-", "magistral-", "pixtral-", "open-mi"},
+		Hosts: []string{"api.mistral.ai", "codestral.mistral.ai"},
+		// Unknown fields are a 422.
+		Quirks: backstop.Quirks{
+			DropParams: []string{"store", "metadata", "service_tier", "logprobs", "top_logprobs", "logit_bias", "user"}, ToolIDMax: 64, ReasoningContent: "optional",
+			RenameParams: map[string]string{"max_completion_tokens": "max_tokens", "seed": "random_seed"},
+		},
+	},
+	{
+		Name: "groq", Dialect: backstop.OpenAI, Auth: "bearer", Hosts: []string{"api.groq.com"},
+		Quirks: backstop.Quirks{DropParams: []string{"logprobs", "top_logprobs", "logit_bias"}, ToolIDMax: 64, ReasoningContent: "optional"},
+	},
+	{Name: "together", Dialect: backstop.OpenAI, Auth: "bearer", Hosts: []string{"api.together.xyz", "api.together.ai"}, Quirks: plainQuirks},
+	{Name: "openrouter", Dialect: backstop.OpenAI, Auth: "bearer", Hosts: []string{"openrouter.ai", "*.openrouter.ai"}, Quirks: plainQuirks},
+	{
+		Name: "xai", Dialect: backstop.OpenAI, Auth: "bearer", Owns: []string{"grok-"}, Hosts: []string{"api.x.ai", "*.api.x.ai"},
+		Responses: true, Quirks: plainQuirks,
+	},
+	{
+		Name: "cohere", Dialect: backstop.OpenAI, Auth: "bearer", Owns: []string{"command", "embed-", "c4ai-"},
+		Hosts: []string{"api.cohere.ai", "api.cohere.com"}, Quirks: plainQuirks,
+	},
+	{
+		Name: "deepseek", Dialect: backstop.OpenAI, Auth: "bearer",
+		BaseURL: "https://api.deepseek.com/v1", Model: "deepseek-chat", Env: []string{"DEEPSEEK"},
+		Owns: []string{"deepseek-"}, Hosts: []string{"api.deepseek.com"},
+		// After a tool call the reasoning has to be sent back in every later turn.
+		Quirks: backstop.Quirks{ToolIDMax: 64, ReasoningContent: "required"},
+	},
+	{
+		Name: "dashscope", Dialect: backstop.OpenAI, Auth: "bearer",
+		BaseURL: "https://dashscope.aliyuncs.com/compatible-mode/v1", Model: "qwen-plus", Env: []string{"DASHSCOPE"},
+		Owns: []string{"qwen", "qwq", "qvq"}, Hosts: []string{"dashscope*.aliyuncs.com", "*.maas.aliyuncs.com"}, Responses: true, Quirks: plainQuirks,
+	},
+	{
+		Name: "zhipu", Dialect: backstop.OpenAI, Auth: "bearer",
+		BaseURL: "https://open.bigmodel.cn/api/paas/v4", Model: "glm-4.5", Env: []string{"ZHIPUAI", "ZHIPU"},
+		Owns: []string{"glm-", "chatglm", "cogview", "codegeex"}, Hosts: []string{"open.bigmodel.cn", "api.z.ai"}, Quirks: plainQuirks,
+	},
+	{
+		Name: "moonshot", Dialect: backstop.OpenAI, Auth: "bearer",
+		BaseURL: "https://api.moonshot.cn/v1", Model: "kimi-k2.5", Env: []string{"MOONSHOT"},
+		Owns: []string{"kimi-", "moonshot-"}, Hosts: []string{"api.moonshot.cn", "api.moonshot.ai", "api.kimi.com"},
+		Quirks: backstop.Quirks{DropParams: []string{"store"}, ToolIDMax: 64, ReasoningContent: "optional"},
+		ByModel: []ModelQuirks{{
+			// Sampling is fixed: any other value is a 400 ("only 1 is allowed").
+			Prefixes: []string{"kimi-"},
+			Quirks: backstop.Quirks{
+				DropParams: []string{"temperature", "top_p", "presence_penalty", "frequency_penalty"}, ReasoningContent: "required",
+			},
+		}},
+	},
+	{
+		Name: "minimax", Dialect: backstop.OpenAI, Auth: "bearer", Owns: []string{"minimax-", "abab"},
+		Hosts: []string{"api.minimaxi.com", "api.minimax.io", "api.minimax.chat"}, Quirks: plainQuirks,
+	},
+	{
+		Name: "ark", Dialect: backstop.OpenAI, Auth: "bearer", Owns: []string{"doubao-", "ep-"},
+		Hosts: []string{"ark*.volces.com", "ark*.bytepluses.com"}, Responses: true, Quirks: plainQuirks,
+	},
+	{
+		Name: "qianfan", Dialect: backstop.OpenAI, Auth: "bearer", Owns: []string{"ernie-"},
+		Hosts: []string{"qianfan*.baidubce.com", "aip.baidubce.com"}, Quirks: plainQuirks,
+	},
+	{
+		Name: "hunyuan", Dialect: backstop.OpenAI, Auth: "bearer", Owns: []string{"hunyuan-"},
+		Hosts: []string{"api.hunyuan.cloud.tencent.com", "hunyuan*.tencentcloudapi.com"}, Quirks: plainQuirks,
+	},
+	{Name: "siliconflow", Dialect: backstop.OpenAI, Auth: "bearer", Hosts: []string{"api.siliconflow.cn", "api.siliconflow.com"}, Quirks: plainQuirks},
+	{Name: "stepfun", Dialect: backstop.OpenAI, Auth: "bearer", Owns: []string{"step-"}, Hosts: []string{"api.stepfun.com", "api.stepfun.ai"}, Quirks: plainQuirks},
+	{Name: "ollama", Dialect: backstop.OpenAI, Auth: "bearer", Hosts: []string{":11434", "ollama.com"}, Quirks: plainQuirks},
+	{Name: "vllm", Dialect: backstop.OpenAI, Auth: "bearer", Quirks: plainQuirks},
+	{Name: "llama.cpp", Dialect: backstop.OpenAI, Auth: "bearer", Quirks: plainQuirks},
+	{Name: "lmstudio", Dialect: backstop.OpenAI, Auth: "bearer", Hosts: []string{":1234"}, Quirks: plainQuirks},
+	{Name: "tgi", Dialect: backstop.OpenAI, Auth: "bearer", Quirks: plainQuirks},
+	{Name: "litellm", Dialect: backstop.OpenAI, Auth: "bearer", Hosts: []string{":4000"}, Quirks: plainQuirks},
+	{Name: "one-api", Dialect: backstop.OpenAI, Auth: "bearer", Quirks: plainQuirks},
+}
+
+var plainQuirks = backstop.Quirks{ToolIDMax: 64, ReasoningContent: "optional"}
+
+// openAIReasoning: reasoning models refuse max_tokens and sampling parameters.
+var openAIReasoning = []ModelQuirks{{
+	Prefixes: []string{"o1", "o3", "o4", "gpt-5"},
+	Except:   []string{"gpt-5-chat"},
+	Quirks: backstop.Quirks{
+		RenameParams: map[string]string{"max_tokens": "max_completion_tokens"},
+		DropParams: []string{
+			"temperature", "top_p", "presence_penalty", "frequency_penalty", "logprobs", "top_logprobs", "logit_bias",
+		},
+	},
+}}
