@@ -1,0 +1,37 @@
+.DEFAULT_GOAL := help
+.PHONY: help test race lint fuzz bench build demo rename ci
+
+help: ## list the targets
+	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
+
+test: ## run the tests; needs only Go
+	go test ./...
+
+race: ## run the tests under the race detector
+	.ci/run race
+
+lint: ## gofmt, go vet, staticcheck, known vulnerabilities
+	.ci/run format vet static vulnerabilities
+
+fuzz: ## fuzz every target for a few seconds, or one: make fuzz P=./sse T=FuzzReader D=10m
+ifdef T
+	go test $(or $(P),.) -run '^$$' -fuzz '^$(T)$$' -fuzztime $(or $(D),1m)
+else
+	.ci/run fuzz
+endif
+
+bench: ## run the benchmarks, and those against rivals
+	go test -run '^$$' -bench . -benchmem ./...
+	for dir in $$(find test -name go.mod -printf '%h\n' 2>/dev/null); do (cd $$dir && go test -run '^$$' -bench . -benchmem ./...) || exit 1; done
+
+build: ## build bin/backstop, static
+	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o bin/backstop ./cmd/backstop
+
+demo: ## break a primary live and watch the backups answer
+	go run ./cmd/backstop demo
+
+rename: ## give the module another path: make rename MODULE=example.com/team/backstop
+	.ci/rename $(MODULE)
+
+ci: ## everything that must hold before a merge
+	.ci/run

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"backstop/internal/config"
+)
+
+// defaultFile is what serve and check read when no file is named.
+const defaultFile = "backstop.yaml"
+
+type checkCmd struct {
+	Config  string `short:"c" placeholder:"FILE" help:"File to check (default backstop.yaml)."`
+	Diff    string `placeholder:"OLD" help:"Print what changes in effect against an older file."`
+	Lenient bool   `help:"Unknown keys are warnings."`
+}
+
+func (c *checkCmd) Run(s *streams) error {
+	file := c.Config
+	if file == "" {
+		file = defaultFile
+	}
+	o := config.Options{Env: s.env, Lenient: c.Lenient, Terminal: isTerminal(s.out)}
+	cfg, warnings, err := config.Load(file, o)
+	if err != nil {
+		return configError(err)
+	}
+	warn(s.err, file, warnings)
+	if c.Diff != "" {
+		old, _, err := config.Load(c.Diff, o)
+		if err != nil {
+			return configError(err)
+		}
+		lines := config.Diff(old, cfg)
+		if len(lines) == 0 {
+			lines = []string{"no change in effect"}
+		}
+		for _, l := range lines {
+			fmt.Fprintln(s.out, l)
+		}
+		return nil
+	}
+	fmt.Fprintf(s.out, "%s: ok, %d upstreams, %d routes, %d warnings\n", file, len(cfg.Plan.Upstreams), len(cfg.Plan.Routes), len(warnings))
+	return nil
+}
+
+// configError keeps the layout of a problem: place, source line and caret.
+func configError(err error) error { return &exit{exitConfig, err.Error()} }
+
+func warn(w io.Writer, file string, list []config.Warning) {
+	for _, x := range list {
+		if x.Line > 0 {
+			fmt.Fprintf(w, "%s:%d: warning: %s\n", file, x.Line, x.Message)
+		} else {
+			fmt.Fprintf(w, "%s: warning: %s\n", file, x.Message)
+		}
+	}
+}
+
+// isTerminal reports whether a stream is a character device.
+func isTerminal(w any) bool {
+	f, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}

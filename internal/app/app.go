@@ -1,0 +1,200 @@
+// Package app is the process as a value: it wires the rooms of the house
+// together, starts and stops them in order, and replaces the plan while they
+// run. It decides nothing. Tests run whole programs with it in-process.
+package app
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"backstop"
+	"backstop/backstophttp"
+	"backstop/internal/config"
+	"backstop/internal/observe"
+	"backstop/internal/server"
+	"backstop/wire/openai"
+)
+
+// Loader reads the configuration; it is called at the start and again for
+// every reload.
+type Loader func() (*config.Config, []config.Warning, error)
+
+// Options are what a process needs besides its configuration.
+type Options struct {
+	Load     Loader
+	Watch    string    // configuration file that is watched for changes, "" = none
+	Out      io.Writer // log lines; nil = none
+	Terminal bool      // Out is a terminal: the dashboard URL is printed with its token
+	Debug    bool      // pprof on the admin plane, log level debug
+	Version  string
+	StateDir string // where a made-up admin token is kept; "" = the user's cache folder
+}
+
+// App is one gateway. Its methods are safe for concurrent use after Start.
+type App struct {
+	opt      Options
+	log      *slog.Logger
+	observer *observe.Observer
+	server   *server.Server
+	token    token
+
+	mu      sync.Mutex // one reload at a time
+	config  atomic.Pointer[config.Config]
+	driver  atomic.Pointer[backstophttp.Driver]
+	caches  cacheSet
+	schemas schemas
+	closer  sync.WaitGroup // old drivers that finish their calls
+
+	data, adminLn, metricsLn []net.Listener
+	adminHTTP                []*http.Server
+	serving                  sync.WaitGroup
+	failed                   chan error
+	drainAsked               chan struct{}
+	drainOnce                sync.Once
+	stopWatch                func()
+}
+
+// BusyError is a listener that could not be opened.
+type BusyError struct {
+	What, Addr, Flag string
+	Err              error
+}
+
+func (e *BusyError) Error() string {
+	return fmt.Sprintf("%s cannot listen on %s: %s", e.What, e.Addr, e.Err)
+}
+func (e *BusyError) Unwrap() error { return e.Err }
+
+// New loads the configuration and builds everything that needs no listener.
+// The error is config.Problems if the configuration is at fault.
+func New(o Options) (*App, error) {
+	if o.Out == nil {
+		o.Out = io.Discard
+	}
+	cfg, warnings, err := o.Load()
+	if err != nil {
+		return nil, err
+	}
+	a := &App{opt: o, failed: make(chan error, 8), drainAsked: make(chan struct{}), stopWatch: func() {}}
+	level := cfg.Log.Level
+	if o.Debug {
+		level = "debug"
+	}
+	a.observer = observe.New(observe.Options{Out: o.Out, Format: cfg.Log.Format, Level: level, Version: o.Version, State: a.State})
+	a.log = a.observer.Log()
+	for _, w := range warnings {
+		a.log.Warn("configuration: "+w.Message, "line", w.Line)
+	}
+	a.server = server.New(server.Options{
+		Rooms:   map[backstop.Dialect]server.Room{backstop.OpenAI: openai.Room{}},
+		Observe: a.observer.Call, Log: a.log,
+	})
+	if err := a.apply(cfg); err != nil {
+		a.observer.Close()
+		return nil, err
+	}
+	return a, nil
+}
+
+// apply builds the whole new plan and puts it in force, or changes nothing.
+func (a *App) apply(cfg *config.Config) error {
+	old := a.driver.Load()
+	d, err := backstophttp.NewDriver(cfg.Plan, backstophttp.Options{
+		Transition: a.observer.Transition, ProbeDone: a.observer.Probe,
+		Cache: a.caches.of, Validate: a.schemas.validate, Previous: old,
+	})
+	if err != nil {
+		return err
+	}
+	a.driver.Store(d)
+	a.config.Store(cfg)
+	a.observer.Known(cfg.Plan, callerNames(cfg))
+	a.caches.keep(cfg.Plan)
+	a.server.Swap(&server.Plane{Plan: cfg.Plan, Runner: d, Callers: callers(cfg), Agent: server.Agent{Model: cfg.Agent.Model, JSON: cfg.Agent.JSON}})
+	if old != nil {
+		a.closer.Go(func() {
+			ctx, cancel := context.WithTimeout(context.Background(), longestCall)
+			defer cancel()
+			_ = old.Close(ctx)
+		})
+	}
+	return nil
+}
+
+// longestCall is how long a replaced driver may take to finish its calls; the
+// calls' own limits end them long before.
+const longestCall = 24 * time.Hour
+
+func callerNames(cfg *config.Config) []string {
+	out := make([]string, len(cfg.Callers))
+	for i := range cfg.Callers {
+		out[i] = cfg.Callers[i].Name
+	}
+	return out
+}
+
+func callers(cfg *config.Config) []server.Caller {
+	out := make([]server.Caller, len(cfg.Callers))
+	for i, c := range cfg.Callers {
+		out[i] = server.Caller{Name: c.Name, Keys: c.Keys, Models: c.Models, Rate: c.Rate, Inflight: c.Inflight, Local: c.Local}
+	}
+	return out
+}
+
+// Reload loads the configuration again and puts it in force. A bad one is
+// reported and changes nothing.
+func (a *App) Reload() error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	before := a.config.Load()
+	cfg, warnings, err := a.opt.Load()
+	if err == nil {
+		err = a.apply(cfg)
+	}
+	a.observer.Reloaded(err == nil)
+	if err != nil {
+		a.log.Error("configuration not reloaded, the old one stays in force: " + err.Error())
+		return err
+	}
+	for _, w := range warnings {
+		a.log.Warn("configuration: "+w.Message, "line", w.Line)
+	}
+	changes := config.Diff(before, cfg)
+	a.log.Info("configuration reloaded", "changes", changes)
+	return nil
+}
+
+// State is a picture of the engine in force.
+func (a *App) State() backstop.State {
+	d := a.driver.Load()
+	if d == nil {
+		return backstop.State{}
+	}
+	return d.Engine().State(time.Now())
+}
+
+// Force sets a breaker of the engine in force.
+func (a *App) Force(upstream, state string, d time.Duration) error {
+	return a.driver.Load().Engine().Force(time.Now(), upstream, state, d)
+}
+
+// Config is the configuration in force.
+func (a *App) Config() *config.Config { return a.config.Load() }
+
+// Driver is the driver in force.
+func (a *App) Driver() *backstophttp.Driver { return a.driver.Load() }
+
+// Failed delivers the error of a listener that broke while running.
+func (a *App) Failed() <-chan error { return a.failed }
+
+// DrainAsked is closed when the admin plane asked the process to drain.
+func (a *App) DrainAsked() <-chan struct{} { return a.drainAsked }
+
+func (a *App) askDrain() { a.drainOnce.Do(func() { close(a.drainAsked) }) }

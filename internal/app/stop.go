@@ -1,0 +1,50 @@
+package app
+
+import (
+	"context"
+	"time"
+
+	"backstop/internal/server"
+)
+
+// Drain takes the process out of service: /readyz says 503 while calls are
+// still taken for drain.delay (skipped without delay), then running calls have
+// drain.limit to finish. When ctx ends it stops at once. It returns when
+// everything is over.
+func (a *App) Drain(ctx context.Context, delay bool) error {
+	d := a.config.Load().Drain
+	a.server.SetPhase(server.Draining)
+	a.log.Info("draining", "delay", d.Delay.String(), "limit", d.Limit.String())
+	if delay && d.Delay > 0 {
+		t := time.NewTimer(d.Delay)
+		select {
+		case <-t.C:
+		case <-ctx.Done():
+		}
+		t.Stop()
+	}
+	limited, cancel := context.WithTimeout(ctx, d.Limit)
+	defer cancel()
+	return a.Stop(limited)
+}
+
+// Stop refuses new calls, waits for the running ones until ctx ends, and then
+// cuts what is left. It returns when every goroutine of the app is over.
+func (a *App) Stop(ctx context.Context) error {
+	a.stopWatch()
+	a.server.SetPhase(server.Refusing)
+	if err := a.server.Shutdown(ctx); err != nil {
+		a.log.Warn("calls were cut: the drain limit is over")
+		_ = a.server.Close()
+	}
+	for _, h := range a.adminHTTP {
+		_ = h.Close()
+	}
+	a.serving.Wait()
+	rest, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	_ = a.driver.Load().Close(rest)
+	a.log.Info("stopped")
+	a.observer.Close()
+	return nil
+}

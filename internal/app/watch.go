@@ -1,0 +1,65 @@
+package app
+
+import (
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+)
+
+// settleTime collects the several events that one save of a file causes.
+const settleTime = 200 * time.Millisecond
+
+// watch reloads when the file changes. It watches the folder, because editors
+// and mounted configurations replace the file rather than write into it.
+func (a *App) watch(file string) error {
+	w, err := fsnotify.NewWatcher()
+	if err != nil {
+		return err
+	}
+	file, err = filepath.Abs(file)
+	if err == nil {
+		err = w.Add(filepath.Dir(file))
+	}
+	if err != nil {
+		_ = w.Close()
+		return err
+	}
+	var once sync.Once
+	over := make(chan struct{})
+	a.stopWatch = func() { once.Do(func() { _ = w.Close(); <-over }) }
+	go func() {
+		defer close(over)
+		a.follow(w, file)
+	}()
+	return nil
+}
+
+// follow runs until the watcher is closed.
+func (a *App) follow(w *fsnotify.Watcher, file string) {
+	timer := time.NewTimer(time.Hour)
+	timer.Stop()
+	defer timer.Stop()
+	real, _ := filepath.EvalSymlinks(file)
+	for {
+		select {
+		case ev, ok := <-w.Events:
+			if !ok {
+				return
+			}
+			now, _ := filepath.EvalSymlinks(file)
+			mine := filepath.Clean(ev.Name) == file && ev.Has(fsnotify.Write|fsnotify.Create|fsnotify.Rename)
+			if mine || (now != "" && now != real) { // the second: a symlink that was swapped
+				real = now
+				timer.Reset(settleTime)
+			}
+		case _, ok := <-w.Errors:
+			if !ok {
+				return
+			}
+		case <-timer.C:
+			_ = a.Reload() // a bad file changes nothing; the log says what is wrong
+		}
+	}
+}

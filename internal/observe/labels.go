@@ -1,0 +1,106 @@
+package observe
+
+import (
+	"slices"
+	"sync"
+
+	"backstop"
+)
+
+// other stands for everything that is no config name and no fixed word: a
+// caller cannot make new series.
+const other = "other"
+
+// The fixed words of labels.
+var (
+	skipWords  = []string{"open", "parked", "rate", "full", "context", "deadline", "dialect", "model", "budget"}
+	scopeWords = []string{"endpoint", "model", "quality", "embed"}
+	stateWords = []string{"closed", "open", "half-open", "forced-open", "forced-closed"}
+	causeWords = []string{"run", "rate", "hang", "directed", "probe", "lease", "forced", "restored"}
+	tierWords  = []string{"primary", "backup", "local"}
+)
+
+func oneOf(words []string, word string) string {
+	if slices.Contains(words, word) {
+		return word
+	}
+	return other
+}
+
+// tierWord is the tier that answered, "none" if none did.
+func tierWord(tier string) string {
+	if tier == "" {
+		return "none"
+	}
+	return oneOf(tierWords, tier)
+}
+
+// names are the config names in force.
+type names struct{ routes, upstreams, callers map[string]bool }
+
+func newNames(p *backstop.Plan, callers []string) *names {
+	n := &names{routes: map[string]bool{}, upstreams: map[string]bool{"template": true, "cache": true}, callers: map[string]bool{}}
+	if p != nil {
+		for i := range p.Routes {
+			n.routes[p.Routes[i].Model] = true
+		}
+		for i := range p.Upstreams {
+			n.upstreams[p.Upstreams[i].Name] = true
+		}
+	}
+	for _, c := range callers {
+		n.callers[c] = true
+	}
+	return n
+}
+
+func (n *names) route(name string) string    { return known(n.routes, name) }
+func (n *names) upstream(name string) string { return known(n.upstreams, name) }
+func (n *names) caller(name string) string   { return known(n.callers, name) }
+
+func known(set map[string]bool, name string) string {
+	switch {
+	case name == "":
+		return "none"
+	case set[name]:
+		return name
+	}
+	return other
+}
+
+// words admits the first few words of a kind that it meets, if they look like
+// words: the codes of repairs belong to another room.
+type words struct {
+	mu  sync.Mutex
+	met map[string]bool
+}
+
+const (
+	mostWords   = 64
+	longestWord = 32
+)
+
+func (w *words) admit(word string) string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.met[word] {
+		return word
+	}
+	if len(w.met) >= mostWords || !plainWord(word) {
+		return other
+	}
+	if w.met == nil {
+		w.met = map[string]bool{}
+	}
+	w.met[word] = true
+	return word
+}
+
+func plainWord(word string) bool {
+	for _, c := range word {
+		if (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '_' && c != '-' {
+			return false
+		}
+	}
+	return word != "" && len(word) <= longestWord
+}

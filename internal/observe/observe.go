@@ -1,0 +1,132 @@
+// Package observe turns what the engine did into log lines, metrics and a
+// ring of recent calls. It reads and never steers: nothing here blocks a call
+// or fails one. No prompt, answer or key ever gets here, and texts of callers
+// (model names, ids) are cut and escaped.
+package observe
+
+import (
+	"io"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"backstop"
+)
+
+// Options are what an observer needs.
+type Options struct {
+	Out    io.Writer // of log lines; nil = none
+	Format string    // auto | text | json; auto = text on a terminal
+	Level  string    // debug | info | warn | error; "" = info
+
+	Version string
+	State   func() backstop.State // of the engine in force, asked at each scrape; nil = none
+	Clock   func() time.Time      // nil = time.Now
+	Ring    int                   // calls that are remembered; 0 = 10,000
+}
+
+// Observer hears calls, transitions and probes. Its methods are safe for
+// concurrent use and do not block.
+type Observer struct {
+	log     *slog.Logger
+	queue   *queue
+	metrics *metrics
+	outage  outage
+	recent  *Recent
+	clock   func() time.Time
+
+	stop   chan struct{}
+	ticker sync.WaitGroup
+	once   sync.Once
+}
+
+// New starts an observer. [Observer.Close] stops it.
+func New(o Options) *Observer {
+	if o.Out == nil {
+		o.Out = io.Discard
+	}
+	if o.Clock == nil {
+		o.Clock = time.Now
+	}
+	if o.Ring <= 0 {
+		o.Ring = defaultRing
+	}
+	q := newQueue(o.Out)
+	b := &Observer{
+		log: newLogger(q, asText(o), o.Level), queue: q, metrics: newMetrics(&o, q),
+		recent: newRecent(o.Ring), clock: o.Clock, stop: make(chan struct{}),
+	}
+	b.ticker.Go(b.tick)
+	return b
+}
+
+// Log is a logger that writes where the observer does, without ever blocking.
+func (o *Observer) Log() *slog.Logger { return o.log }
+
+// Metrics answers with all metrics in Prometheus' text form.
+func (o *Observer) Metrics() http.Handler { return o.metrics.handler() }
+
+// Recent is the memory of the last calls and transitions.
+func (o *Observer) Recent() *Recent { return o.recent }
+
+// Known tells the names that a plan gives to routes and upstreams, and the
+// callers' names. Only these become labels; everything else is "other".
+func (o *Observer) Known(p *backstop.Plan, callers []string) { o.metrics.names.Store(newNames(p, callers)) }
+
+// Reloaded tells whether the latest configuration could be put in force.
+func (o *Observer) Reloaded(ok bool) { o.metrics.reloaded(ok) }
+
+// Call records one finished call.
+func (o *Observer) Call(e *backstop.Event) {
+	o.metrics.call(e)
+	o.recent.add(e)
+	o.logCall(e)
+	o.logPrimary(e)
+	o.outage.count(e)
+}
+
+// Transition records a change of a breaker.
+func (o *Observer) Transition(t backstop.Transition) {
+	o.recent.changed(t)
+	if !t.Trial {
+		o.metrics.transition(&t)
+		o.outage.changed(&t)
+	}
+	o.logTransition(&t)
+}
+
+// Probe records one finished background probe.
+func (o *Observer) Probe(p backstop.Probe, out backstop.Outcome) {
+	o.metrics.probe(&p, &out)
+	o.logProbe(&p, &out)
+}
+
+// Close stops the observer after the lines that wait are written, or after
+// three seconds if nobody takes them.
+func (o *Observer) Close() {
+	o.once.Do(func() {
+		close(o.stop)
+		o.ticker.Wait()
+		o.queue.close()
+	})
+}
+
+// tick writes the lines of each second in the middle of the second, so that a
+// late tick still falls into its own.
+func (o *Observer) tick() {
+	for {
+		now := o.clock()
+		next := now.Truncate(time.Second).Add(time.Second / 2)
+		if !next.After(now) {
+			next = next.Add(time.Second)
+		}
+		select {
+		case <-time.After(next.Sub(now)):
+			o.logSecond()
+		case <-o.stop:
+			o.logSecond()
+			return
+		}
+	}
+}
