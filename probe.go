@@ -87,6 +87,14 @@ func (e *Engine) probe(now time.Time, s *upstreamState, g gate, t breaker.Ticket
 	}, true
 }
 
+// ProbeToken reports the first meaningful token of a background probe: its
+// time is a sample of the upstream's first-token time.
+func (e *Engine) ProbeToken(now time.Time, p Probe) {
+	if p.gate != nil {
+		p.gate.Progress(now, p.ticket)
+	}
+}
+
 // Probed reports how a background probe ended.
 func (e *Engine) Probed(now time.Time, p Probe, o Outcome) {
 	if p.gate == nil {

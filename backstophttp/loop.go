@@ -46,15 +46,17 @@ func (r *run) next(ctx context.Context) backstop.Step {
 func (r *run) carry(ctx context.Context, until time.Time) {
 	a := r.live
 	own, cancel := context.WithCancel(ctx)
+	r.mu.Lock()
 	a.cancel = cancel
 	r.arm(until)
+	r.mu.Unlock()
 	o := r.attempt(own, a)
-	a.release(r.d)
 
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.disarm()
+	r.timer.Stop()
 	r.live = nil
+	a.release(r.d)
 	if !a.dropped && ctx.Err() == nil {
 		r.call.Observe(time.Now(), a.id, backstop.Mark{Kind: backstop.Ended, Outcome: o})
 	}

@@ -22,11 +22,11 @@ const maxProbes = 8
 // sleeps until the engine's next time, or until a breaker changes.
 func (d *Driver) probes(ctx context.Context) {
 	slots := make(chan struct{}, maxProbes)
-	timer := time.NewTimer(time.Hour)
+	timer := time.NewTimer(idle)
 	defer timer.Stop()
 	for {
 		next := d.start(ctx, slots)
-		wait := 24 * time.Hour
+		wait := idle
 		if !next.IsZero() {
 			wait = time.Until(next)
 		}

@@ -51,10 +51,11 @@ type run struct {
 	gone bool // the caller cannot be written to any more
 	over bool
 
-	timer atomic.Pointer[time.Timer] // the watchdog
-	woken atomic.Bool                // the engine wants to be asked
-	until time.Time                  // what the engine waits for; zero = no time
-	due   time.Time                  // when the watchdog looks: until, or a keep-alive before it
+	timer *time.Timer // the watchdog's
+	woken atomic.Bool // the engine wants to be asked
+	busy  atomic.Bool // the watchdog could not look when it was due
+	until time.Time   // what the engine waits for; zero = no time
+	due   time.Time   // when the watchdog looks: until, or a keep-alive before it
 
 	won   *attempt // the attempt whose answer goes to the caller
 	tried []*attempt
@@ -71,6 +72,7 @@ func (d *Driver) Serve(ctx context.Context, w http.ResponseWriter, c *Call) *bac
 	r := &run{d: d, c: c, req: c.Request, room: d.options.Rooms[c.Request.Dialect], route: d.plan.Route(c.Request.Model)}
 	r.promise()
 	r.out = answer{w: w, stream: c.Request.Stream}
+	r.timer = time.AfterFunc(idle, r.watch)
 	r.call = d.engine.Begin(time.Now(), r.request())
 	defer r.end()
 	step := r.loop(ctx)
@@ -122,7 +124,7 @@ func (r *run) end() {
 	r.mu.Lock()
 	r.over = true
 	r.mu.Unlock()
-	r.disarm()
+	r.timer.Stop()
 	if a := r.live; a != nil && a.cancel != nil {
 		a.cancel()
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -366,9 +367,9 @@ func TestAModelWithoutARouteIs404(t *testing.T) {
 }
 
 func TestAStormOfHangsOpensTheBreakerAndProbesCloseItAgain(t *testing.T) {
-	var healthy bool
+	var healthy atomic.Bool
 	primary := func(w http.ResponseWriter, r *http.Request) {
-		if healthy {
+		if healthy.Load() {
 			answers(good("P")...)(w, r)
 			return
 		}
@@ -385,7 +386,7 @@ func TestAStormOfHangsOpensTheBreakerAndProbesCloseItAgain(t *testing.T) {
 		if p, ev := h.call(stream); ev.Tier != "backup" || p.header.Get("X-Backstop-Reason") != "open" || time.Since(began) > 20*time.Millisecond {
 			t.Errorf("event %+v", ev)
 		}
-		healthy = true
+		healthy.Store(true)
 		time.Sleep(20 * time.Second)
 		if n := h.saw("primary"); n == before {
 			t.Error("no background probe was sent")

@@ -10,58 +10,55 @@ import (
 // stood still: then nobody's clock ran fairly.
 const pause = time.Second
 
+// idle is how long a timer sleeps when there is nothing to wait for.
+const idle = 24 * time.Hour
+
+// busyWait is when the watchdog comes again if it finds the run locked.
+const busyWait = 10 * time.Millisecond
+
 func late(due time.Time) bool { return !due.IsZero() && time.Since(due) > pause }
 
 // arm sets the watchdog to look at the time given by the engine, or when the
-// caller is owed a keep-alive comment. Callers hold r.mu, or nothing runs yet.
+// caller is owed a keep-alive comment. The caller holds r.mu.
 func (r *run) arm(until time.Time) {
 	r.until, r.due = until, until
 	if at := r.out.keepaliveDue(r.keepalive()); !at.IsZero() && (r.due.IsZero() || at.Before(r.due)) {
 		r.due = at
 	}
-	wait := 24 * time.Hour
+	wait := idle
 	if !r.due.IsZero() {
 		wait = time.Until(r.due)
 	}
-	if t := r.timer.Load(); t == nil {
-		r.timer.Store(time.AfterFunc(wait, r.watch))
-	} else {
-		t.Reset(wait)
-	}
+	r.timer.Reset(wait)
 	if r.woken.Load() {
-		r.timer.Load().Reset(0)
-	}
-}
-
-func (r *run) disarm() {
-	if t := r.timer.Load(); t != nil {
-		t.Stop()
+		r.timer.Reset(0)
 	}
 }
 
 // wake is the engine's wish to be asked again. It comes from any goroutine.
 func (r *run) wake() {
 	r.woken.Store(true)
-	if t := r.timer.Load(); t != nil {
-		t.Reset(0)
-	}
+	r.timer.Reset(0)
 }
 
 // watch is the watchdog: while the serving goroutine waits for the upstream it
 // asks the engine, and cancels the attempt that the engine drops.
 func (r *run) watch() {
-	fired := time.Now()
-	r.mu.Lock()
+	if !r.mu.TryLock() {
+		// An event is being passed on, maybe to a slow reader.
+		r.busy.Store(true)
+		r.timer.Reset(busyWait)
+		return
+	}
 	defer r.mu.Unlock()
-	a := r.live
-	if r.over || a == nil || a.dropped {
+	now, a := time.Now(), r.live
+	if r.over || a == nil || a.cancel == nil || a.dropped {
 		return
 	}
 	r.woken.Store(false)
-	if !r.due.IsZero() && fired.Sub(r.due) > pause {
-		r.paused(fired)
+	if !r.busy.Swap(false) && !r.due.IsZero() && now.Sub(r.due) > pause {
+		r.paused(now)
 	}
-	now := time.Now() // the lock may have been held by a write to a slow reader
 	if !r.until.IsZero() && !now.Before(r.until) && a.complete() {
 		// All is here but the end of the stream does not come: that is no stall.
 		a.finished = true

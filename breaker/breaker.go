@@ -4,7 +4,9 @@
 // A [Breaker] differs from the usual ones in five points:
 //
 //   - It counts failures in a row, and how many are needed grows with the
-//     upstream's own error rate, so ordinary noise never opens it.
+//     upstream's own error rate and with the attempts that are still undecided,
+//     so ordinary noise never opens it, nor do errors that come quicker than
+//     answers.
 //   - It sees a hang before any limit runs out: attempts that wait for a first
 //     token longer than the suspicion age, while nothing younger has been
 //     answered, are evidence (see [Breaker.Suspect]).

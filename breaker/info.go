@@ -79,7 +79,7 @@ type Info struct {
 	Probing   bool      // a probe is running
 
 	Run      int     // failures in a row, the longer one of those before and after the first token
-	Needed   int     // run that opens the breaker, N(p)
+	Needed   int     // run that opens the breaker, N(p); more while many younger attempts are undecided
 	BaseRate float64 // p, 0.01 to 0.8
 	Waiting  int     // attempts that are suspect at the moment, at most 64
 

@@ -99,7 +99,10 @@ func (b *Breaker) Pause(now time.Time) { b.apply(now, event{kind: evPause}) }
 // Suspicion is the age S from which an attempt without a token is suspect:
 // 1.5 x the p95 of first-token times over 5 min, at least 1 s (or
 // FirstToken/4.5 if that is less), and FirstToken/2 with fewer than 20 samples.
-// It is 0 while there is no hang evidence: Hang is off, or S would be
+// From a trip to the next close the quantile stays as it was, so that the calls
+// that move over do not raise the age for those behind them. A token of a probe,
+// or of an attempt that outlived a trip, that took x > S keeps S >= 1.5 x for
+// 5 min. S is 0 while there is no hang evidence: Hang is off, or S would be
 // FirstToken or more, where the attempt's own limit comes first.
 func (b *Breaker) Suspicion() time.Duration { return time.Duration(b.age.Load()) }
 

@@ -183,7 +183,6 @@ func (m *machine) judge(now time.Duration, pending int, v *verdict) {
 	}
 	m.trip.forget(now - m.cfg.Window)
 	if cause := m.rule(now, pending); cause != "" {
-println(cause, m.trip.early.n, m.trip.late.n, pending, m.needed(), int(m.trip.past.share()*1000), m.hang.old(now), m.since/1e9, now/1e6, (now-m.trip.early.first().at)/1e6)
 		m.open(now, cause, v)
 	}
 }

@@ -144,6 +144,27 @@ func TestAFirstTokenEndsARunOfFailuresWithoutOne(t *testing.T) {
 	s.is(Closed)
 }
 
+// Errors come at once, answers take their time: five failures among twenty
+// calls of which fifteen still run are no run of five.
+func TestQuickFailuresAmongUndecidedCallsNeedToBeMore(t *testing.T) {
+	s := stage(t, card)
+	var open []Ticket
+	for range 5 {
+		first := s.admit()
+		for range 3 {
+			open = append(open, s.admit())
+		}
+		s.pass(time.Millisecond)
+		s.Done(s.now, first, Failure, false)
+	}
+	s.is(Closed)
+	for _, tk := range open {
+		s.Done(s.now, tk, Neutral, false)
+	}
+	s.call(time.Millisecond, Failure)
+	s.is(Open)
+}
+
 func TestAStreamThatIsAlwaysCutOpensAlthoughTokensCome(t *testing.T) {
 	s := stage(t, card)
 	for i := range 5 {

@@ -59,6 +59,8 @@ type App struct {
 	drainAsked               chan struct{}
 	drainOnce                sync.Once
 	stopWatch                func()
+	stopped                  chan struct{} // closed when Stop begins: ends the admin plane's event streams
+	stopOnce                 sync.Once
 }
 
 // BusyError is a listener that could not be opened.
@@ -82,7 +84,7 @@ func New(o Options) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &App{opt: o, failed: make(chan error, 8), drainAsked: make(chan struct{}), stopWatch: func() {}}
+	a := &App{opt: o, failed: make(chan error, 8), drainAsked: make(chan struct{}), stopped: make(chan struct{}), stopWatch: func() {}}
 	level := cfg.Log.Level
 	if o.Debug {
 		level = "debug"

@@ -49,7 +49,8 @@ func (a *App) Start() error {
 func (a *App) startAdmin() {
 	d := admin.Options{
 		Token: a.token.value, Addrs: addrs(a.adminLn), Debug: a.opt.Debug, Version: a.opt.Version,
-		State: a.State, Force: a.Force, Reload: a.Reload, Drain: a.askDrain, Observer: a.observer,
+		State: a.State, Recent: a.observer.Recent(), Metrics: a.observer.Metrics(),
+		Force: a.Force, Reload: a.Reload, Drain: a.askDrain, Stop: a.stopped,
 	}
 	h := server.NewHTTP(admin.New(d), a.log)
 	a.adminHTTP = append(a.adminHTTP, h)

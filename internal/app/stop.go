@@ -32,6 +32,7 @@ func (a *App) Drain(ctx context.Context, delay bool) error {
 // cuts what is left. It returns when every goroutine of the app is over.
 func (a *App) Stop(ctx context.Context) error {
 	a.stopWatch()
+	a.stopOnce.Do(func() { close(a.stopped) })
 	a.server.SetPhase(server.Refusing)
 	if err := a.server.Shutdown(ctx); err != nil {
 		a.log.Warn("calls were cut: the drain limit is over")

@@ -156,6 +156,8 @@ func TestGlobals(t *testing.T) {
 		{"bytes are a table", "x.go", "var b = []byte(\"x\")", ""},
 		{"a table may be computed", "x.go", "func f() []int { return nil }\nvar x = f()", ""},
 		{"a table may be computed in place", "x.go", "var x = func() map[string]int { return nil }()", ""},
+		{"part of a table is one", "x.go", "var a = []int{1}\nvar b = a[:1]", ""},
+		{"what never changes may be made anywhere", "x.go", "func f() *prometheus.Desc { return nil }\nvar x = f()", ""},
 		{"a compiled expression is a table", "x.go", "import \"regexp\"\nvar x = regexp.MustCompile(``)", ""},
 		{"an embedded file is fine", "x.go", "import _ \"embed\"\n//go:embed a.txt\nvar text string", ""},
 		{"a proof is fine", "x.go", "type T int\nvar _ any = T(0)", ""},

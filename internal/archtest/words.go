@@ -45,6 +45,7 @@ var grantedWords = []struct{ word, dir, ident, why string }{
 	{"protocol", "*", "KindProtocol", "the outcome table names the kind garbled/protocol"},
 	{"protocol", "wire", "protocol", "the outcome table names the kind garbled/protocol"},
 	{"protocol", "internal/upstream", "isProtocol", "an error of HTTP itself, not of a dialect"},
+	{"target", "cmd/backstop", "[tT]arget", "the flag bench --target names it: any gateway, not an upstream of ours"},
 	{"client", "*", "*TLSClient*", "net/http names it"},
 }
 

@@ -258,32 +258,3 @@ func TestAPanicStaysWithItsCall(t *testing.T) {
 	b.runner.mu.Unlock()
 	b.want(b.do("POST", "/v1/chat/completions", chat), 200)
 }
-
-func TestLocalhostMeansBothLoopbackAddresses(t *testing.T) {
-	lns, err := Listen(t.Context(), "localhost:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	port := ""
-	for _, ln := range lns {
-		defer ln.Close()
-		host, p, _ := net.SplitHostPort(ln.Addr().String())
-		if port == "" {
-			port = p
-		}
-		if !loopbackHost(host) || p != port {
-			t.Errorf("listens on %s", ln.Addr())
-		}
-	}
-	if _, err := Listen(t.Context(), "localhost:"+port); err == nil {
-		t.Error("a busy port gave no error")
-	}
-	if _, err := Listen(t.Context(), "nonsense"); err == nil {
-		t.Error("nonsense gave no error")
-	}
-	any, err := Listen(t.Context(), "127.0.0.1:0")
-	if err != nil || len(any) != 1 {
-		t.Fatal(any, err)
-	}
-	_ = any[0].Close()
-}

@@ -3,12 +3,10 @@ package server
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
 	"sync/atomic"
-	"syscall"
 	"time"
 )
 
@@ -35,64 +33,6 @@ func NewHTTP(h http.Handler, log *slog.Logger) *http.Server {
 		// "OPTIONS *" goes through the door like everything else.
 		DisableGeneralOptionsHandler: true,
 	}
-}
-
-// Listen opens the listeners of an address. The host "localhost" means both
-// loopback addresses on one port; that one of them is missing on a machine is
-// no error. Port 0 takes a free port.
-func Listen(ctx context.Context, addr string) ([]net.Listener, error) {
-	host, port, err := net.SplitHostPort(addr)
-	if err != nil {
-		return nil, fmt.Errorf("listen address %q: use host:port or :port", addr)
-	}
-	if host != "localhost" {
-		ln, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
-		if err != nil {
-			return nil, err
-		}
-		return []net.Listener{ln}, nil
-	}
-	for try := 0; ; try++ {
-		lns, err := listenBoth(ctx, port)
-		// A free port of one family may be taken in the other.
-		if err == nil || port != "0" || try == 9 {
-			return lns, err
-		}
-	}
-}
-
-func listenBoth(ctx context.Context, port string) ([]net.Listener, error) {
-	var lc net.ListenConfig
-	four, err4 := lc.Listen(ctx, "tcp4", net.JoinHostPort("127.0.0.1", port))
-	if err4 == nil {
-		_, port, _ = net.SplitHostPort(four.Addr().String())
-	}
-	six, err6 := lc.Listen(ctx, "tcp6", net.JoinHostPort("::1", port))
-	switch {
-	case err4 == nil && err6 == nil:
-		return []net.Listener{four, six}, nil
-	case err4 == nil && !taken(err6):
-		return []net.Listener{four}, nil
-	case err6 == nil && !taken(err4):
-		return []net.Listener{six}, nil
-	}
-	for _, ln := range []net.Listener{four, six} {
-		if ln != nil {
-			_ = ln.Close()
-		}
-	}
-	if err4 != nil {
-		return nil, err4
-	}
-	return nil, err6
-}
-
-// taken tells a port that somebody else holds from an address family that the
-// machine lacks.
-func taken(err error) bool {
-	const windowsInUse = syscall.Errno(10048)
-	var number syscall.Errno
-	return errors.As(err, &number) && (number == syscall.EADDRINUSE || number == windowsInUse)
 }
 
 // Serve answers connections of ln until [Server.Shutdown] or [Server.Close];

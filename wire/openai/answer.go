@@ -44,9 +44,7 @@ func (Room) Annotate(body []byte, n *wire.Note) []byte {
 	if n == nil || !ok {
 		return body
 	}
-	o := openObject(body, whole)
-	o.set("x_backstop", string(noteJSON(n)))
-	return o.bytes()
+	return setMember(body, whole, "x_backstop", string(noteJSON(n)))
 }
 
 // Content returns the text and the finish reason of the first choice. It is

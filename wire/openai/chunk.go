@@ -19,6 +19,7 @@ type delta struct {
 	finish span // the finish reason with its quotes; zero = none yet
 	bytes  int  // content bytes as they stand in the event, escapes included
 	token  bool // something to show for: text, reasoning, refusal, tool call, sound
+	said   bool // something other than reasoning
 	tool   bool // a tool call begins or goes on
 }
 
@@ -43,7 +44,7 @@ func (c *chunk) parse(data []byte) bool {
 	if c.choices.is(data, '[') && !c.readChoices() {
 		return false
 	}
-	c.fault = odd.fault(c)
+	c.fault = c.fault || odd.fault(c)
 	return c.fault || c.known || !odd.alien
 }
 
@@ -168,7 +169,9 @@ func (c *chunk) readChoice(d *delta, s span) bool {
 				c.readDelta(d, m.val)
 			}
 		case "text":
-			d.text(m.b, m.val)
+			d.say(c.b, m.val)
+		case "error":
+			c.fault = c.fault || filledError(c.b, m.val, c.choices)
 		case "finish_reason":
 			if m.val.filled(c.b) {
 				d.finish = m.val
@@ -185,7 +188,9 @@ func (c *chunk) readChoice(d *delta, s span) bool {
 func (c *chunk) readDelta(d *delta, s span) {
 	for m := inObject(c.b, s); m.next(); {
 		switch string(m.key.inner(c.b)) {
-		case "content", "reasoning", "reasoning_content", "refusal", "reasoning_details":
+		case "content", "refusal":
+			d.say(c.b, m.val)
+		case "reasoning", "reasoning_content", "reasoning_details":
 			d.text(c.b, m.val)
 		case "tool_calls":
 			if !m.val.is(c.b, '[') {
@@ -197,10 +202,17 @@ func (c *chunk) readDelta(d *delta, s span) {
 		case "function_call":
 			d.function(c.b, m.val)
 		case "audio":
-			d.text(c.b, member(c.b, m.val, "data"))
-			d.text(c.b, member(c.b, m.val, "transcript"))
+			d.say(c.b, member(c.b, m.val, "data"))
+			d.say(c.b, member(c.b, m.val, "transcript"))
 		}
 	}
+}
+
+// say takes a piece of the answer itself.
+func (d *delta) say(b []byte, s span) {
+	before := d.bytes
+	d.text(b, s)
+	d.said = d.said || d.bytes > before
 }
 
 // text takes a piece of text, or a list of parts that is not empty.
@@ -211,7 +223,7 @@ func (d *delta) text(b []byte, s span) {
 		d.token = true
 	case s.is(b, '['):
 		if e := inArray(b, s); e.next() {
-			d.bytes += s.to - s.from - 2
+			d.bytes += s.to - s.from - 2 // at least one: the part
 			d.token = true
 		}
 	}
@@ -219,9 +231,10 @@ func (d *delta) text(b []byte, s span) {
 
 func (d *delta) call(b []byte, s span) {
 	if member(b, s, "id").filled(b) {
-		d.token, d.tool = true, true
+		d.token, d.said, d.tool = true, true, true
 	}
 	d.function(b, member(b, s, "function"))
+	d.function(b, member(b, s, "custom"))
 }
 
 func (d *delta) function(b []byte, s span) {
@@ -231,7 +244,7 @@ func (d *delta) function(b []byte, s span) {
 	for m := inObject(b, s); m.next(); {
 		if m.val.filled(b) {
 			d.tool = true
-			d.text(b, m.val)
+			d.say(b, m.val)
 		}
 	}
 }

@@ -1,6 +1,9 @@
 package openai
 
-import "slices"
+import (
+	"slices"
+	"sort"
+)
 
 // edits is a list of changes to a document that are made in one copy. Spans
 // must not overlap; equal places keep the order of the calls.
@@ -55,7 +58,9 @@ type fieldAt struct {
 
 type addition struct{ name, raw string }
 
-// openObject lists the members of the object at s, which has been scanned.
+// openObject lists the members of the object at s, which has been scanned. It
+// is for a request's top level, which has at most maxMembers; in anything
+// longer use setMember and cutMember.
 func openObject(b []byte, s span) *object {
 	o := &object{edits: edits{b: b}, end: s.to - 1}
 	for m := inObject(b, s); m.next(); {
@@ -87,8 +92,10 @@ func (o *object) set(name, raw string) {
 
 // drop removes every member of that name.
 func (o *object) drop(name string) {
-	for i := o.find(name); i >= 0; i = o.find(name) {
-		o.fields[i].gone = true
+	for i := range o.fields {
+		if o.fields[i].name == name {
+			o.fields[i].gone = true
+		}
 	}
 	o.added = slices.DeleteFunc(o.added, func(a addition) bool { return a.name == name })
 }
@@ -110,23 +117,15 @@ func (o *object) rename(from, to string) {
 
 // bytes makes all changes.
 func (o *object) bytes() []byte {
-	last := -1 // last member that stays
-	for i := range o.fields {
-		if !o.fields[i].gone {
-			last = i
+	cuts, last := o.cuts()
+	if len(cuts) > 0 {
+		o.list = slices.DeleteFunc(o.list, func(e edit) bool {
+			i := sort.Search(len(cuts), func(i int) bool { return cuts[i].to > e.from })
+			return i < len(cuts) && e.from >= cuts[i].from && e.to <= cuts[i].to
+		})
+		for _, c := range cuts {
+			o.replace(c, "")
 		}
-	}
-	for i := 0; i < last; i++ {
-		if o.fields[i].gone {
-			o.over(span{o.fields[i].key.from, o.fields[i+1].key.from}, "")
-		}
-	}
-	if n := len(o.fields); last < n-1 {
-		from := o.fields[0].key.from
-		if last >= 0 {
-			from = o.fields[last].val.to
-		}
-		o.over(span{from, o.fields[n-1].val.to}, "")
 	}
 	var add []byte
 	for i, a := range o.added {
@@ -141,8 +140,66 @@ func (o *object) bytes() []byte {
 	return o.apply()
 }
 
+// cuts lists what to take out for the members that are gone, each with one
+// comma, and says which member is the last that stays, -1 = none.
+func (o *object) cuts() (cuts []span, last int) {
+	last = -1
+	for i := range o.fields {
+		if !o.fields[i].gone {
+			last = i
+		}
+	}
+	for i := 0; i < last; i++ {
+		if o.fields[i].gone {
+			cuts = append(cuts, span{o.fields[i].key.from, o.fields[i+1].key.from})
+		}
+	}
+	if n := len(o.fields); last < n-1 {
+		from := o.fields[0].key.from
+		if last >= 0 {
+			from = o.fields[last].val.to
+		}
+		cuts = append(cuts, span{from, o.fields[n-1].val.to})
+	}
+	return cuts, last
+}
+
 // over replaces a range and takes back the edits that were made inside it.
 func (o *object) over(s span, text string) {
 	o.list = slices.DeleteFunc(o.list, func(e edit) bool { return e.from >= s.from && e.to <= s.to })
 	o.replace(s, text)
+}
+
+// setMember returns b with a member of the object at s set to a raw value.
+func setMember(b []byte, s span, name, raw string) []byte {
+	e := edits{b: b}
+	if old := member(b, s, name); old.there() {
+		e.replace(old, raw)
+		return e.apply()
+	}
+	add := append(append(appendString(nil, name), ':'), raw...)
+	if m := inObject(b, s); m.next() {
+		add = append([]byte{','}, add...)
+	}
+	e.insert(s.to-1, string(add))
+	return e.apply()
+}
+
+// cutMember is what to take out of b so that the object at s loses a member:
+// the member and one comma. The zero span means that it has none.
+func cutMember(b []byte, s span, name string) span {
+	before := 0 // end of the member before
+	for m := inObject(b, s); m.next(); before = m.val.to {
+		if string(m.name()) != name {
+			continue
+		}
+		cut := span{m.key.from, m.val.to}
+		if before > 0 {
+			cut.from = before
+		} else if m.next() {
+			cut.to = m.key.from
+		}
+		return cut
+	}
+	return span{}
 }

@@ -10,7 +10,8 @@ import (
 // each chunk, without frames and without [DONE], ready for Writer.Event or for
 // an Aggregator, which makes the same body of them again. Usage becomes a
 // chunk only if the caller asked for it; an x_backstop object goes with the
-// last chunk. What is no completion gives nil.
+// last chunk, other fields around the choices with the first. What is no
+// completion, or has more than 128 choices, gives nil.
 func (Room) Explode(r *wire.Request, body []byte) [][]byte {
 	whole, ok := root(body)
 	if !ok {
@@ -27,6 +28,9 @@ func (Room) Explode(r *wire.Request, body []byte) [][]byte {
 	}
 	place := 0
 	for e := inArray(body, choices); e.next(); place++ {
+		if place == maxChoices {
+			return nil
+		}
 		if e.val.is(body, '{') {
 			x.choice(e.val, place)
 		}
@@ -45,9 +49,16 @@ func (Room) Explode(r *wire.Request, body []byte) [][]byte {
 type exploder struct {
 	b    []byte
 	op   wire.Op
-	head []byte // everything before the choices
+	head []byte // of every chunk, up to the choices
+	once []byte // of the first chunk alone
 	out  [][]byte
 }
+
+// steady fields are the same in every chunk of a stream.
+var steady = map[string]bool{"id": true, "created": true, "model": true, "system_fingerprint": true, "service_tier": true}
+
+// maxHead bounds what is repeated in every chunk.
+const maxHead = 16 << 10
 
 func (x *exploder) readHead(whole span) (choices, usage, note span) {
 	head, named := builder{}, false
@@ -63,7 +74,11 @@ func (x *exploder) readHead(whole span) (choices, usage, note span) {
 			named = true
 			head.raw("object", []byte(chunkObject(x.op)))
 		default:
-			head.raw(string(name), m.val.of(x.b))
+			if steady[string(name)] && len(head.b)+m.val.to-m.val.from < maxHead {
+				head.raw(string(name), m.val.of(x.b))
+				continue
+			}
+			x.once = append(append(append(append(x.once, `,"`...), name...), `":`...), m.val.of(x.b)...)
 		}
 	}
 	if !named {
@@ -76,7 +91,11 @@ func (x *exploder) readHead(whole span) (choices, usage, note span) {
 
 func (x *exploder) chunk(choices []byte) {
 	one := make([]byte, 0, len(x.head)+len(choices)+1)
-	x.out = append(x.out, append(append(append(one, x.head...), choices...), '}'))
+	one = append(append(one, x.head...), choices...)
+	if len(x.out) == 0 {
+		one = append(one, x.once...)
+	}
+	x.out = append(x.out, append(one, '}'))
 }
 
 // choice writes the chunks of one choice; the finish reason comes last.
@@ -186,9 +205,8 @@ func (x *exploder) numbered(s span) []byte {
 			out = append(out, e.val.of(x.b)...)
 			continue
 		}
-		o := openObject(x.b[e.val.from:e.val.to], span{0, e.val.to - e.val.from})
-		o.set("index", strconv.Itoa(n))
-		out = append(out, o.bytes()...)
+		call := e.val.of(x.b)
+		out = append(out, setMember(call, span{0, len(call)}, "index", strconv.Itoa(n))...)
 	}
 	return append(out, ']')
 }

@@ -48,6 +48,9 @@ var fieldByName = func() map[string]field {
 	return m
 }()
 
+// maxMembers bounds the top level of a request; real ones stay below 60.
+const maxMembers = 1000
+
 // head holds where the known parameters stand in a body.
 type head [fieldCount]span
 
@@ -64,8 +67,11 @@ func scanHead(body []byte) (head, *backstop.Failure) {
 	case !utf8.Valid(body):
 		return h, refuse("", "the body is not valid UTF-8: encode it as UTF-8 without a byte order mark")
 	}
-	m := memberWalk{b: body, i: i + 1}
+	m, n := memberWalk{b: body, i: i + 1}, 0
 	for m.next() {
+		if n++; n > maxMembers {
+			return h, refuse("", "the body has more than %d parameters: check what the request was built with", maxMembers)
+		}
 		f, known, fail := fieldOf(m.name())
 		if fail != nil {
 			return h, fail

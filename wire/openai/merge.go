@@ -76,11 +76,6 @@ func (o *builder) end() {
 	o.b = append(o.b, '}')
 }
 
-// nested starts an object inside; give what it returns to join.
-func (o *builder) nested() builder { return builder{b: o.b} }
-
-func (o *builder) join(in builder) { o.b = in.b }
-
 // piece is a string that arrives in parts. The parts are kept as they stand,
 // escapes included: put together they are the string byte for byte, and a
 // surrogate pair that was cut between two events is whole again.

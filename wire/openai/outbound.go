@@ -77,17 +77,16 @@ func setStream(o *object, on bool) {
 		o.set("stream_options", `{"include_usage":true}`)
 		return
 	}
-	inner := openObject(o.b, o.fields[i].val)
-	j := inner.find("include_usage")
-	switch {
-	case j >= 0:
-		if !inner.fields[j].val.is(o.b, 't') {
-			o.replace(inner.fields[j].val, "true")
+	at := o.fields[i].val
+	switch usage := member(o.b, at, "include_usage"); {
+	case !usage.there():
+		add := `"include_usage":true`
+		if m := inObject(o.b, at); m.next() {
+			add = "," + add
 		}
-	case len(inner.fields) == 0:
-		o.insert(inner.end, `"include_usage":true`)
-	default:
-		o.insert(inner.end, `,"include_usage":true`)
+		o.insert(at.to-1, add)
+	case !usage.is(o.b, 't'):
+		o.replace(usage, "true")
 	}
 }
 

@@ -53,6 +53,7 @@ func TestWhatAnUpstreamGets(t *testing.T) {
 		{"renamed onto one that is there", `{"model":"m","max_tokens":5,"max_completion_tokens":6,` + hello + `}`, quirk(backstop.Quirks{RenameParams: map[string]string{"max_tokens": "max_completion_tokens"}}), backstop.Step{}, `{"model":"m","max_completion_tokens":6,` + hello + `}`, false},
 		{"renamed, then set", `{"model":"m","a":5,` + hello + `}`, quirk(backstop.Quirks{RenameParams: map[string]string{"a": "b"}, SetParams: map[string]any{"b": 7, "z": map[string]any{"on": true}}}), backstop.Step{}, `{"model":"m","b":7,` + hello + `,"z":{"on":true}}`, false},
 		{"dropped, then set", `{"model":"m","a":5,` + hello + `}`, quirk(backstop.Quirks{DropParams: []string{"a"}, SetParams: map[string]any{"a": "x"}}), backstop.Step{}, `{"model":"m",` + hello + `,"a":"x"}`, false},
+		{"dropped next to renamed and dropped", `{"model":"m","x":1,"a":5,` + hello + `}`, quirk(backstop.Quirks{RenameParams: map[string]string{"a": "b"}, DropParams: []string{"x", "b"}}), backstop.Step{}, `{"model":"m",` + hello + `}`, false},
 		{"no quirk touches the core", `{"model":"m",` + hello + `}`, quirk(backstop.Quirks{DropParams: []string{"model", "messages"}, SetParams: map[string]any{"model": "x", "stream": true}, RenameParams: map[string]string{"messages": "x"}}), backstop.Step{}, `{"model":"m",` + hello + `}`, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -191,6 +192,34 @@ func TestProbesAreTiny(t *testing.T) {
 	strict.Quirks.RenameParams = map[string]string{"max_tokens": "max_completion_tokens"}
 	if out := (Room{}).Probe(&backstop.Probe{Upstream: &strict, Model: "m"}); !strings.Contains(string(out.Body), `"max_completion_tokens":16`) {
 		t.Errorf("a probe keeps to the quirks: %s", out.Body)
+	}
+}
+
+// A hostile body costs what its bytes cost.
+func TestHostileBodiesAreCheap(t *testing.T) {
+	many := strings.Repeat(`"user":1,`, 900)
+	call := `{"role":"tool","tool_call_id":"` + strings.Repeat("x", 70) + `"},`
+	for name, body := range map[string]string{
+		"one parameter 900 times":  `{` + many + `"model":"m",` + hello + `}`,
+		"20,000 tool ids to map":   `{"model":"m",` + many + `"messages":[` + strings.Repeat(call, 20_000) + `{}]}`,
+		"nested 900 deep, 200 KiB": `{"model":"m","messages":[{"content":` + strings.Repeat("[", 900) + `"` + strings.Repeat("x", 200<<10) + `"` + strings.Repeat("]", 900) + `}]}`,
+		"200,000 stream options":   `{"model":"m",` + hello + `,"stream":true,"stream_options":{` + strings.Repeat(`"a":1,`, 200_000) + `"b":2}}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := mustRead(t, wire.Chat, body)
+			allocs := testing.AllocsPerRun(1, func() {
+				out, _ := Room{}.Outbound(r, &backstop.Upstream{Quirks: backstop.Quirks{DropParams: []string{"user"}}}, &backstop.Step{Model: "n"})
+				if strings.Contains(string(out.Body), `"user":1`) || !json.Valid(out.Body) {
+					t.Error("not as it should be")
+				}
+			})
+			if allocs > 400_000 {
+				t.Errorf("%.0f allocations", allocs)
+			}
+		})
+	}
+	if _, fail := (Room{}).Read(wire.Chat, []byte(`{`+strings.Repeat(`"a":1,`, 2000)+`"model":"m",`+hello+`}`)); fail == nil {
+		t.Error("2000 parameters are too many")
 	}
 }
 

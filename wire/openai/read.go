@@ -8,6 +8,9 @@ import (
 // maxChoices bounds n and the choice indexes of a stream, as the API does.
 const maxChoices = 128
 
+// maxModel bounds a model name, which goes into logs; ARNs have about 150.
+const maxModel = 512
+
 // Read checks a caller's body and reads what a call needs to know. Parameters
 // it does not know are left alone.
 //
@@ -56,6 +59,8 @@ func (t *reading) model(r *wire.Request) {
 		t.refuse("model", "model is missing: name the model, for example \"model\": \"gpt-4o\"")
 	case !s.filled(t.b):
 		t.refuse("model", "model must be a string that is not empty")
+	case s.to-s.from > maxModel:
+		t.refuse("model", "model is longer than %d bytes: name one model", maxModel)
 	default:
 		r.Model = str(t.b, s)
 	}
@@ -126,7 +131,7 @@ func (t *reading) listed(f field) bool {
 
 // answer reads what kind of answer is wanted.
 func (t *reading) answer(r *wire.Request) {
-	r.Stream = t.flag(fStream)
+	r.Stream = t.flag(fStream) && r.Op != wire.Embedding
 	r.Stored = t.flag(fStore)
 	if n, ok := t.number(fN); ok {
 		if n < 1 || n > maxChoices {

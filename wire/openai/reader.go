@@ -24,7 +24,8 @@ type reader struct {
 	events int  // of the dialect
 	odd    int  // malformed
 	tokens int  // Token signals
-	speaks bool // there was content
+	speaks bool // there was content or reasoning
+	said   bool // there was content
 	lawful bool // a finish reason that may stand without content
 	tool   bool
 	done   bool // [DONE] was seen
@@ -84,6 +85,7 @@ func (d *reader) progress(ev *sse.Event, data []byte) wire.Signal {
 		t := &c.list[i]
 		sig.Bytes += t.bytes
 		d.speaks = d.speaks || t.token
+		d.said = d.said || t.said
 		d.tool = d.tool || t.tool
 		if t.token {
 			sig.Kind = wire.Token
@@ -165,12 +167,13 @@ func (d *reader) End(clean bool) backstop.Outcome {
 	case d.fault != nil:
 		return *d.settle(*d.fault)
 	case d.finished():
-		if !d.speaks && !d.lawful {
+		if d.blank() {
 			a := d.reply
 			a.Surface, a.Body = d.surface(), nil
 			return *d.settle(wire.JudgeBlank(&a))
 		}
-		return *d.settle(backstop.Outcome{Class: backstop.OK})
+		a := d.reply
+		return *d.settle(wire.Good(&a, true))
 	case d.tokens > 0:
 		return d.garbled(backstop.KindCut)
 	case !clean && !d.done:
@@ -183,6 +186,12 @@ func (d *reader) End(clean bool) backstop.Outcome {
 		return d.garbled(backstop.KindProtocol)
 	}
 	return d.garbled(backstop.KindEmpty)
+}
+
+// blank reports whether the answer may not stand as it is: nothing but a stop.
+// Reasoning alone is no answer either, but a stream caller already has it.
+func (d *reader) blank() bool {
+	return !d.lawful && !d.said && (d.unary || !d.speaks)
 }
 
 // finished reports whether every choice that began has ended.

@@ -172,6 +172,22 @@ func TestErrorEventsAreFaults(t *testing.T) {
 	}
 }
 
+func TestReasoningAloneIsNoAnswerUntilSomebodyHasIt(t *testing.T) {
+	events := []string{ch(`{"reasoning_content":"hm"}`, "null"), end("stop"), done}
+	r := Room{}.Reader(streamRequest(), okReply())
+	follow(r, events)
+	if o := r.End(true); o.Class != backstop.OK {
+		t.Errorf("a stream caller: %s", o.Reason())
+	}
+	unary := streamRequest()
+	unary.Stream = false
+	r = Room{}.Reader(unary, okReply())
+	follow(r, events)
+	if o := r.End(true); o.Kind != backstop.KindBlank || !o.NextTier {
+		t.Errorf("a unary caller: %s", o.Reason())
+	}
+}
+
 func TestDashScopeStatusCommentIsHeard(t *testing.T) {
 	raw := "id:1\nevent:error\n:HTTP_STATUS/429\ndata:{\"code\":\"X\",\"message\":\"m\"}\n\n"
 	reply := okReply()

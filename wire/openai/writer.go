@@ -86,7 +86,7 @@ func (w *writer) remember(c *chunk) {
 // edited returns the event with renamed finish reasons and without usage, nil
 // if it may stay as it is.
 func (w *writer) edited(c *chunk, hide bool) []byte {
-	var e edits
+	e := edits{b: c.b}
 	for i := range c.list {
 		f := c.list[i].finish
 		if !f.there() {
@@ -98,19 +98,15 @@ func (w *writer) edited(c *chunk, hide bool) []byte {
 			e.replace(f, string(appendString(nil, name)))
 		}
 	}
-	if !hide && len(e.list) == 0 {
+	if whole, ok := root(c.b); hide && ok {
+		if cut := cutMember(c.b, whole, "usage"); cut.there() {
+			e.replace(cut, "")
+		}
+	}
+	if len(e.list) == 0 {
 		return nil
 	}
-	whole, ok := root(c.b)
-	if !ok {
-		return nil
-	}
-	o := openObject(c.b, whole)
-	o.list = e.list
-	if hide {
-		o.drop("usage")
-	}
-	return o.bytes()
+	return e.apply()
 }
 
 // closedEvent reports whether raw ends with a blank line. The last event of a

@@ -1,0 +1,162 @@
+package backstophttp
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"runtime"
+	"strings"
+	"testing"
+
+	"backstop"
+	"backstop/wire"
+	"backstop/wire/openai"
+)
+
+// fronts are the ways to an upstream that are compared: none, a stock
+// ReverseProxy, and this package.
+func fronts(b *testing.B, upstream http.HandlerFunc, unary backstop.Unary) map[string]http.Handler {
+	up := httptest.NewServer(upstream)
+	b.Cleanup(up.Close)
+	at, _ := url.Parse(up.URL)
+	proxy := &httputil.ReverseProxy{
+		Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(at) },
+		FlushInterval: -1,
+		Transport:     &http.Transport{MaxIdleConnsPerHost: 1024, DisableCompression: true},
+	}
+	p := pair(func(p *backstop.Plan) {
+		for i := range p.Upstreams {
+			p.Upstreams[i].BaseURL, p.Upstreams[i].AllowPrivate, p.Upstreams[i].Unary = up.URL+"/v1", true, unary
+			p.Upstreams[i].Limits = backstop.Limits{}
+		}
+	})
+	d, err := NewDriver(p, Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = d.Close(context.Background()) })
+	room := openai.Room{}
+	return map[string]http.Handler{
+		"direct": upstream, "reverseproxy": proxy,
+		"backstop": http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			body := make([]byte, r.ContentLength)
+			if _, err := io.ReadFull(r.Body, body); err != nil {
+				b.Error(err)
+			}
+			q, f := room.Read(wire.Chat, body)
+			if f != nil {
+				b.Error(f)
+			}
+			d.Serve(r.Context(), w, &Call{Request: q, ID: "req_1", Caller: "bench", Header: r.Header})
+		}),
+	}
+}
+
+func prompt(stream string) []byte {
+	return []byte(fmt.Sprintf(`{"model":"m",%s"messages":[{"role":"user","content":%q}]}`, stream, strings.Repeat("word ", 205)))
+}
+
+func BenchmarkUnaryPlain(b *testing.B) {
+	answer := plainBody(strings.Repeat("word ", 150))
+	up := func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, answer)
+	}
+	through(b, fronts(b, up, backstop.UnaryPlain), prompt(""))
+}
+
+func BenchmarkStream100(b *testing.B) {
+	event := token(strings.Repeat("x", 80))
+	up := func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		w.Header().Set("Content-Type", "text/event-stream")
+		flush := w.(http.Flusher).Flush
+		for range 100 {
+			_, _ = io.WriteString(w, event)
+			flush()
+		}
+		_, _ = io.WriteString(w, finish("stop")+done)
+	}
+	through(b, fronts(b, up, backstop.UnaryStream), prompt(`"stream":true,"stream_options":{"include_usage":true},`))
+}
+
+func through(b *testing.B, fronts map[string]http.Handler, request []byte) {
+	for _, name := range []string{"direct", "reverseproxy", "backstop"} {
+		b.Run(name, func(b *testing.B) {
+			srv := httptest.NewServer(fronts[name])
+			defer srv.Close()
+			c := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 1024, DisableCompression: true}}
+			defer c.CloseIdleConnections()
+			b.ReportAllocs()
+			b.SetParallelism(16)
+			b.RunParallel(func(pb *testing.PB) {
+				for pb.Next() {
+					resp, err := c.Post(srv.URL+"/v1/chat/completions", "application/json", bytes.NewReader(request))
+					if err != nil {
+						b.Error(err)
+						return
+					}
+					_, _ = io.Copy(io.Discard, resp.Body)
+					_ = resp.Body.Close()
+				}
+			})
+		})
+	}
+}
+
+// BenchmarkIdleStreams reports the memory of one open stream that waits for
+// its next token, both ends in one process; the direct figure is what the
+// caller's and the upstream's ends cost.
+func BenchmarkIdleStreams(b *testing.B) {
+	event := token("x")
+	hold := make(chan struct{})
+	up := func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		_, _ = io.WriteString(w, event)
+		w.(http.Flusher).Flush()
+		select {
+		case <-hold:
+		case <-r.Context().Done():
+		}
+	}
+	all := fronts(b, up, backstop.UnaryStream)
+	for _, name := range []string{"direct", "reverseproxy", "backstop"} {
+		b.Run(name, func(b *testing.B) {
+			srv := httptest.NewServer(all[name])
+			defer srv.Close()
+			const n = 500
+			for range b.N {
+				before := memory()
+				var open []*http.Response
+				tr := &http.Transport{DisableCompression: true}
+				for range n {
+					resp, err := (&http.Client{Transport: tr}).Post(srv.URL+"/v1/chat/completions", "application/json", bytes.NewReader(prompt(`"stream":true,`)))
+					if err != nil {
+						b.Fatal(err)
+					}
+					_, _ = resp.Body.Read(make([]byte, len(event)))
+					open = append(open, resp)
+				}
+				b.ReportMetric(float64(memory()-before)/n/1024, "KiB/stream")
+				for _, resp := range open {
+					_ = resp.Body.Close()
+				}
+				tr.CloseIdleConnections()
+			}
+		})
+	}
+}
+
+func memory() int64 {
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapInuse + m.StackInuse)
+}

@@ -1,0 +1,89 @@
+package admin
+
+import (
+	"encoding/json"
+	"io"
+	"mime"
+	"net/http"
+	"time"
+)
+
+const (
+	maxBody    = 4 << 10
+	mostForced = 7 * 24 * time.Hour
+	maxMessage = 4 << 10
+)
+
+// breaker forces an upstream's breakers open or closed, or gives them back to
+// their own rules.
+func (p *plane) breaker(w http.ResponseWriter, r *http.Request) {
+	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != "application/json" {
+		fail(w, http.StatusUnsupportedMediaType, "unsupported_media", "the body must be JSON: send content-type: application/json")
+		return
+	}
+	var in struct {
+		State string `json:"state"`
+		For   string `json:"for"`
+	}
+	dec := json.NewDecoder(r.Body)
+	dec.DisallowUnknownFields()
+	err := dec.Decode(&in)
+	if err == nil {
+		_, err = dec.Token()
+	}
+	if err != io.EOF {
+		fail(w, http.StatusBadRequest, "invalid_request", `the body must be {"state": "open", "for": "15m"}; for is optional`)
+		return
+	}
+	if in.State != "open" && in.State != "closed" && in.State != "auto" {
+		fail(w, http.StatusBadRequest, "invalid_request", "state takes open, closed or auto")
+		return
+	}
+	var d time.Duration
+	if in.For != "" {
+		if d, err = time.ParseDuration(in.For); err != nil || d <= 0 || d > mostForced {
+			fail(w, http.StatusBadRequest, "invalid_request", "for takes a duration such as 90s or 15m, up to 168h")
+			return
+		}
+	}
+	name := r.PathValue("upstream")
+	if !p.has(name) {
+		fail(w, http.StatusNotFound, "not_found", "no upstream has this name; see GET /api/state")
+		return
+	}
+	if err := p.Force(name, in.State, d); err != nil {
+		fail(w, http.StatusBadRequest, "invalid_request", cut(err.Error()))
+		return
+	}
+	reply(w, http.StatusOK, map[string]string{"upstream": name, "state": in.State, "for": in.For})
+}
+
+func (p *plane) has(upstream string) bool {
+	for _, u := range p.State().Upstreams {
+		if u.Name == upstream {
+			return true
+		}
+	}
+	return false
+}
+
+// reload reads the configuration from disk again, nothing else.
+func (p *plane) reload(w http.ResponseWriter, _ *http.Request) {
+	if err := p.Reload(); err != nil {
+		fail(w, http.StatusUnprocessableEntity, "config_error", cut(err.Error()))
+		return
+	}
+	reply(w, http.StatusOK, map[string]string{"status": "reloaded"})
+}
+
+func (p *plane) drain(w http.ResponseWriter, _ *http.Request) {
+	p.Drain()
+	reply(w, http.StatusAccepted, map[string]string{"status": "draining"})
+}
+
+func cut(message string) string {
+	if len(message) > maxMessage {
+		return message[:maxMessage] + "…"
+	}
+	return message
+}
