@@ -46,7 +46,7 @@ func TestOneCall(t *testing.T) {
 		{name: "two 500s go to the backup", primary: down, backup: good, tier: 1, tries: 3, within: 900 * time.Millisecond, reason: "broken/server"},
 		{name: "an overload goes to the backup without a sleep", primary: overload, backup: good, tier: 1, tries: 2, within: 400 * time.Millisecond, reason: "broken/overload"},
 		{name: "a rate limit goes to the backup at once", primary: limited(20 * time.Second), backup: good, tier: 1, tries: 2, within: 400 * time.Millisecond, reason: "limited/rate"},
-		{name: "a caller that retries already gets no retry at the same upstream", req: Request{ClientRetry: true}, primary: then(down, good), backup: good,
+		{name: "a caller that retries already gets no retry at the same upstream", req: Request{Retrying: true}, primary: then(down, good), backup: good,
 			tier: 1, tries: 2, within: 400 * time.Millisecond, reason: "broken/server"},
 		{name: "a bad request is the caller's business", primary: rejected(400, KindParam, Outcome{Message: "bad x"}), backup: good, tier: -1,
 			code: CodeUpstreamRejected, status: 400, tries: 1},

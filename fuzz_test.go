@@ -60,7 +60,7 @@ func fuzzOne(t *testing.T, e *Engine, data []byte, now time.Time) ([]byte, time.
 	shape := data[0]
 	data = data[1:]
 	c := e.Begin(now, Request{Model: "m", Caller: "x", Stream: shape&1 == 1, Streamable: true, JSON: shape&2 == 2, NoFallback: shape&12 == 12,
-		NoLocal: shape&16 == 16, ClientRetry: shape&32 == 32, Embed: shape&0xc0 == 0xc0, Wake: func() {}})
+		NoLocal: shape&16 == 16, Retrying: shape&32 == 32, Embed: shape&0xc0 == 0xc0, Wake: func() {}})
 	began := now
 	var live []AttemptID
 	tries, committed, served := 0, false, AttemptID(0)

@@ -97,7 +97,7 @@ func (a *attempt) release() {
 func (c *Call) sitsOut(now time.Time, t *Tier, until time.Time) bool {
 	s := c.e.byName[t.Upstream]
 	d := until.Sub(now)
-	if c.napped || c.req.ClientRetry || until.IsZero() || d > s.u.Retry.Wait || !c.parkNamed(now, t) {
+	if c.napped || c.req.Retrying || until.IsZero() || d > s.u.Retry.Wait || !c.parkNamed(now, t) {
 		return false
 	}
 	d = c.named(d)
@@ -111,7 +111,7 @@ func (c *Call) sitsOut(now time.Time, t *Tier, until time.Time) bool {
 // lastWait is the wait of a call that nothing else can answer: for the
 // earliest named delay of at most maxNap, once.
 func (c *Call) lastWait(now time.Time) (Step, bool) {
-	if c.napped || c.spent >= MaxAttempts || c.req.ClientRetry || c.tooLong {
+	if c.napped || c.spent >= MaxAttempts || c.req.Retrying || c.tooLong {
 		return Step{}, false
 	}
 	best, at := -1, time.Time{}

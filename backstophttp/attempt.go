@@ -48,8 +48,9 @@ type attempt struct {
 }
 
 // open prepares the attempt that the engine ordered.
-func (r *run) open(step backstop.Step) {
-	a := &attempt{id: step.Attempt, step: step, conn: r.d.conns[step.Upstream.Name], room: r.d.options.Rooms[step.Upstream.Dialect]}
+func (r *run) open() {
+	u := r.step.Upstream
+	a := &attempt{id: r.step.Attempt, step: r.step, conn: r.d.conns[u.Name], room: r.d.options.Rooms[u.Dialect]}
 	r.mu.Lock()
 	r.live = a
 	r.tried = append(r.tried, a)
@@ -73,6 +74,9 @@ func (r *run) attempt(ctx context.Context, a *attempt) (o backstop.Outcome) {
 			o = bug()
 		}
 	}()
+	if a.step.Upstream.Dialect != r.req.Dialect {
+		return foreign()
+	}
 	out, refused := a.room.Outbound(r.req, a.step.Upstream, &a.step)
 	if refused != nil {
 		return *refused
@@ -92,10 +96,14 @@ func (r *run) attempt(ctx context.Context, a *attempt) (o backstop.Outcome) {
 		Vendor: a.step.Upstream.Vendor, Dialect: a.step.Upstream.Dialect, Caller: r.req.Dialect,
 		Status: resp.StatusCode, Header: resp.Header, Now: time.Now(),
 	}
-	o = r.answer(a, resp, out.Stream)
+	return a.settled(r.answer(a, resp, out.Stream))
+}
+
+// settled adds to an outcome what only the exchange knows.
+func (a *attempt) settled(o backstop.Outcome) backstop.Outcome {
 	o.Replayed = a.sent.Replayed()
 	if o.Status == 0 {
-		o.Status = resp.StatusCode
+		o.Status = a.reply.Status
 	}
 	return o
 }
@@ -110,7 +118,13 @@ func (r *run) answer(a *attempt, resp *http.Response, stream bool) backstop.Outc
 		if events, err := s.events(resp.Header.Get("Content-Type")); err != nil {
 			return upstream.Classify(err, true)
 		} else if events {
-			return r.follow(a, s)
+			f := r.follow(a, s)
+			f.run()
+			if f.verdict == nil {
+				r.flow = f
+				return backstop.Outcome{}
+			}
+			return *f.verdict
 		}
 		return r.gather(a, s, -1)
 	}
@@ -152,6 +166,14 @@ func drain(body io.ReadCloser, cancel context.CancelFunc) {
 	defer cancel()
 	_, _ = io.CopyN(io.Discard, body, 4<<10)
 	_ = body.Close()
+}
+
+// foreign is the outcome of a tier that speaks another dialect than the caller.
+func foreign() backstop.Outcome {
+	return backstop.Outcome{
+		Class: backstop.Rejected, Kind: backstop.KindParam, NextTier: true, InputTokens: -1, OutputTokens: -1,
+		Message: "this upstream speaks another dialect than the call",
+	}
 }
 
 func bug() backstop.Outcome {

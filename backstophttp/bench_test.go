@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -25,6 +26,7 @@ func fronts(b *testing.B, upstream http.HandlerFunc, unary backstop.Unary) map[s
 	b.Cleanup(up.Close)
 	at, _ := url.Parse(up.URL)
 	proxy := &httputil.ReverseProxy{
+		ErrorLog:      log.New(io.Discard, "", 0),
 		Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(at) },
 		FlushInterval: -1,
 		Transport:     &http.Transport{MaxIdleConnsPerHost: 1024, DisableCompression: true},
@@ -132,7 +134,7 @@ func BenchmarkIdleStreams(b *testing.B) {
 			defer srv.Close()
 			const n = 500
 			for range b.N {
-				before := memory()
+				heap0, stack0 := memory()
 				var open []*http.Response
 				tr := &http.Transport{DisableCompression: true}
 				for range n {
@@ -143,7 +145,9 @@ func BenchmarkIdleStreams(b *testing.B) {
 					_, _ = resp.Body.Read(make([]byte, len(event)))
 					open = append(open, resp)
 				}
-				b.ReportMetric(float64(memory()-before)/n/1024, "KiB/stream")
+				heap, stack := memory()
+				b.ReportMetric(float64(heap-heap0)/n/1024, "heap-KiB/stream")
+				b.ReportMetric(float64(stack-stack0)/n/1024, "stack-KiB/stream")
 				for _, resp := range open {
 					_ = resp.Body.Close()
 				}
@@ -153,10 +157,10 @@ func BenchmarkIdleStreams(b *testing.B) {
 	}
 }
 
-func memory() int64 {
+func memory() (heap, stack int64) {
 	runtime.GC()
 	runtime.GC()
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
-	return int64(m.HeapInuse + m.StackInuse)
+	return int64(m.HeapInuse), int64(m.StackInuse)
 }

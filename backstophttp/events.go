@@ -31,8 +31,8 @@ type follower struct {
 	verdict   *backstop.Outcome
 }
 
-// follow reads the answer as events.
-func (r *run) follow(a *attempt, src io.Reader) backstop.Outcome {
+// follow prepares to read the answer as events.
+func (r *run) follow(a *attempt, src io.Reader) *follower {
 	f := &follower{r: r, a: a, src: src}
 	f.events = sse.NewReader(f, 0)
 	a.reply.Surface = wire.SurfaceFirst
@@ -50,20 +50,41 @@ func (r *run) follow(a *attempt, src io.Reader) backstop.Outcome {
 		a.writer = r.room.Writer(r.req)
 	}
 	r.mu.Unlock()
+	return f
+}
 
-	for f.verdict == nil {
+// run reads events: up to the commit, where it returns without a verdict, and
+// when called again to the end. A panic is our own fault, as in an attempt.
+func (f *follower) run() {
+	defer func() {
+		if recover() != nil {
+			f.verdict = nil
+			f.decide(bug())
+		}
+	}()
+	before := f.committed
+	for f.verdict == nil && f.committed == before {
 		ev, err := f.events.Next()
 		f.take(ev, err)
 	}
-	o := *f.verdict
+	if f.verdict != nil {
+		f.sum()
+	}
+}
+
+// sum completes the verdict with what holds for the answer as a whole.
+func (f *follower) sum() {
+	a := f.a
 	a.held = f.held
 	if f.whole != nil && f.size <= maxAnswer {
 		a.whole = f.whole.Body()
 	}
-	if !passes {
-		o = r.keepPromise(a, o)
+	o := *f.verdict
+	if a.writer == nil {
+		o = f.r.keepPromise(a, o)
 	}
-	return o
+	o = a.settled(o)
+	f.verdict = &o
 }
 
 // Read is the source of the event reader. Everything passed on so far is

@@ -15,9 +15,10 @@ import (
 const retryClamp = 10 * time.Second
 
 // finish writes what is still to be written once the engine said Done.
-func (r *run) finish(step backstop.Step) {
+func (r *run) finish() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	step := &r.step
 	if step.Failure != nil {
 		r.fail(step.Failure)
 		return
@@ -34,10 +35,10 @@ func (r *run) finish(step backstop.Step) {
 		r.start()
 		r.write(a.held)
 		r.send(a.writer.Close(nil))
-		r.store(a, step.Outcome)
+		r.store(a, &step.Outcome)
 	default:
 		r.give(a.whole)
-		r.store(a, step.Outcome)
+		r.store(a, &step.Outcome)
 	}
 }
 

@@ -20,10 +20,10 @@ type fallback struct {
 }
 
 // serveLocal lets the local tier answer, and tells the engine whether it could.
-func (r *run) serveLocal(step backstop.Step) {
+func (r *run) serveLocal() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	now := time.Now()
+	now, step := time.Now(), &r.step
 	tier := &r.route.Tiers[step.Tier]
 	o := backstop.Outcome{Class: backstop.OK, InputTokens: -1, OutputTokens: -1}
 	var ok bool
@@ -102,8 +102,8 @@ func (r *run) cacheKey() local.Key {
 }
 
 // store keeps a whole good answer of an upstream for a worse day.
-func (r *run) store(a *attempt, o backstop.Outcome) {
-	if len(a.whole) == 0 || r.gone || !local.Keeps(r.req, &o) {
+func (r *run) store(a *attempt, o *backstop.Outcome) {
+	if len(a.whole) == 0 || r.gone || !local.Keeps(r.req, o) {
 		return
 	}
 	if store := r.cache(); store != nil {

@@ -7,51 +7,70 @@ import (
 	"backstop"
 )
 
-// loop is the whole driver: ask, do, report. It returns how the call ended.
-// Everything that takes time happens in carry and sleep; the watchdog asks the
-// engine in the meantime.
-func (r *run) loop(ctx context.Context) backstop.Step {
+// loop is the whole driver: ask, do, report. It returns when the call is done.
+// Everything that takes time happens in carry, pump and sleep; the watchdog
+// asks the engine in the meantime.
+func (r *run) loop(ctx context.Context) {
 	for {
-		switch step := r.next(ctx); step.Kind {
+		switch r.next(ctx); r.step.Kind {
 		case backstop.Try:
-			r.open(step)
+			r.open()
 		case backstop.Wait:
-			if r.live != nil {
-				r.carry(ctx, step.Until)
-			} else {
-				r.sleep(ctx, step.Until)
+			switch {
+			case r.flow != nil:
+				r.pump(ctx)
+			case r.live != nil:
+				r.carry(ctx)
+			default:
+				r.sleep(ctx, r.step.Until)
 			}
 		case backstop.Serve:
-			r.serveLocal(step)
+			r.serveLocal()
 		case backstop.Drop:
 			r.live = nil
 		case backstop.Done:
-			return step
+			return
 		}
 	}
 }
 
 // next reports a caller who left and asks for the next step.
-func (r *run) next(ctx context.Context) backstop.Step {
+func (r *run) next(ctx context.Context) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := time.Now()
 	if ctx.Err() != nil || r.gone {
 		r.call.Observe(now, 0, backstop.Mark{Kind: backstop.Left})
 	}
-	return r.call.Next(now)
+	r.step = r.call.Next(now)
 }
 
-// carry runs the live attempt to its end under the eyes of the watchdog.
-func (r *run) carry(ctx context.Context, until time.Time) {
+// carry runs the live attempt under the eyes of the watchdog, to its end or to
+// the first token that goes to the caller.
+func (r *run) carry(ctx context.Context) {
 	a := r.live
 	own, cancel := context.WithCancel(ctx)
 	r.mu.Lock()
 	a.cancel = cancel
-	r.arm(until)
+	r.arm(r.step.Until)
 	r.mu.Unlock()
-	o := r.attempt(own, a)
+	if o := r.attempt(own, a); r.flow == nil {
+		r.ended(ctx, a, o)
+	}
+}
 
+// pump passes the rest of a committed stream on. It is called from the loop and
+// not from the depth of the attempt, so that an idle stream keeps a small stack.
+func (r *run) pump(ctx context.Context) {
+	f := r.flow
+	r.rearm(r.step.Until)
+	f.run()
+	r.flow = nil
+	r.ended(ctx, f.a, *f.verdict)
+}
+
+// ended reports the end of the attempt and gives its connection back.
+func (r *run) ended(ctx context.Context, a *attempt, o backstop.Outcome) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.timer.Stop()

@@ -108,7 +108,7 @@ func (d *Driver) tryProbe(ctx context.Context, p *backstop.Probe) (o backstop.Ou
 		return upstream.Classify(err, false)
 	}
 	defer func() { _ = resp.Body.Close() }()
-	return d.judgeProbe(p, room, resp, func() { first.Stop() })
+	return d.judgeProbe(p, room, resp, func() { first.Stop(); d.engine.ProbeToken(time.Now(), *p) })
 }
 
 // judgeProbe reads a probe's answer to its clean end. token is called at the

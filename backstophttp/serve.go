@@ -24,7 +24,7 @@ type Call struct {
 	Timeout     time.Duration // the caller's own bound on the deadline, 0 = none
 	NoFallback  bool          // only the first tier
 	NoLocal     bool          // no local tier
-	ClientRetry bool          // the caller is already retrying
+	Retrying bool          // the caller is already retrying
 	Agent       bool          // the call came in as POST /api/agent
 
 	// Hint names the SDK family of the caller if final errors are to be
@@ -46,7 +46,9 @@ type run struct {
 	// goroutine and the watchdog share it.
 	mu   sync.Mutex
 	call *backstop.Call
+	step backstop.Step // the engine's last order
 	live *attempt
+	flow *follower // the live attempt's stream, once the call is committed
 	out  answer
 	gone bool // the caller cannot be written to any more
 	over bool
@@ -73,23 +75,23 @@ func (d *Driver) Serve(ctx context.Context, w http.ResponseWriter, c *Call) *bac
 	r.promise()
 	r.out = answer{w: w, stream: c.Request.Stream}
 	r.timer = time.AfterFunc(idle, r.watch)
-	r.call = d.engine.Begin(time.Now(), r.request())
+	r.begin()
 	defer r.end()
-	step := r.loop(ctx)
-	r.finish(step)
+	r.loop(ctx)
+	r.finish()
 	return r.record()
 }
 
-// request is the call as the engine sees it.
-func (r *run) request() backstop.Request {
+// begin tells the engine about the call.
+func (r *run) begin() {
 	q, c := r.req, r.c
-	return backstop.Request{
+	r.call = r.d.engine.Begin(time.Now(), backstop.Request{
 		ID: c.ID, Model: q.Model, Caller: c.Caller, Dialect: q.Dialect,
 		Embed: q.Op == wire.Embedding, Stream: q.Stream, JSON: q.Promise.Kind != wire.PromiseNone,
 		Tools: q.Tools, Streamable: q.Streamable(), InputSize: q.InputSize, MaxTokens: q.MaxTokens,
-		Timeout: c.Timeout, NoFallback: c.NoFallback, NoLocal: c.NoLocal, ClientRetry: c.ClientRetry,
+		Timeout: c.Timeout, NoFallback: c.NoFallback, NoLocal: c.NoLocal, Retrying: c.Retrying,
 		Wake: r.wake,
-	}
+	})
 }
 
 // promise adds the route's own promise of JSON to the request's.

@@ -69,7 +69,7 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if failure != nil {
 		return refusal(req, failure, room.Failure(failure, id)), nil
 	}
-	return t.serve(req, &Call{Request: call, ID: id, Caller: "library", Header: req.Header, ClientRetry: retries(req.Header)})
+	return t.serve(req, &Call{Request: call, ID: id, Caller: "library", Header: req.Header, Retrying: retries(req.Header)})
 }
 
 // serve runs a call in the background until its body is closed or read to the end.

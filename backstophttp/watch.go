@@ -35,6 +35,12 @@ func (r *run) arm(until time.Time) {
 	}
 }
 
+func (r *run) rearm(until time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.arm(until)
+}
+
 // wake is the engine's wish to be asked again. It comes from any goroutine.
 func (r *run) wake() {
 	r.woken.Store(true)

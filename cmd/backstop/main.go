@@ -99,7 +99,11 @@ func run(args []string, s *streams) int {
 func report(s *streams, err error) int {
 	var e *exit
 	if errors.As(err, &e) {
-		if e.msg != "" {
+		switch {
+		case e.msg == "":
+		case e.code == exitConfig: // begins with file:line:column, for editors
+			fmt.Fprintln(s.err, strings.TrimRight(e.msg, "\n"))
+		default:
 			fmt.Fprintln(s.err, programName+": "+e.msg)
 		}
 		return e.code

@@ -56,7 +56,15 @@ func newNames(p *backstop.Plan, callers []string) *names {
 
 func (n *names) route(name string) string    { return known(n.routes, name) }
 func (n *names) upstream(name string) string { return known(n.upstreams, name) }
-func (n *names) caller(name string) string   { return known(n.callers, name) }
+
+// caller is "none" where callers are not configured: whoever calls then is
+// known by an address only, which is no label.
+func (n *names) caller(name string) string {
+	if len(n.callers) == 0 {
+		return "none"
+	}
+	return known(n.callers, name)
+}
 
 func known(set map[string]bool, name string) string {
 	switch {

@@ -54,7 +54,7 @@ func newMetrics(o *Options, q *queue) *metrics {
 	m.duration = m.histogram("call_duration_seconds", "Accept to last byte.", callBuckets, "route", "tier")
 	m.firstToken = m.histogram("first_token_seconds", "Start of an attempt to its first meaningful token.", tokenBuckets, "upstream")
 	m.overhead = prometheus.NewHistogram(prometheus.HistogramOpts{Name: "backstop_overhead_seconds",
-		Help: "Time of a call that was not spent waiting for its upstream, for calls with one attempt or none.", Buckets: overheadBuckets})
+		Help: "Time of a call that was not spent waiting for its upstream, for calls without a failed attempt.", Buckets: overheadBuckets})
 	m.reload = prometheus.NewGauge(prometheus.GaugeOpts{Name: "backstop_config_last_reload_successful", Help: "1 if the latest configuration is in force."})
 	m.reload.Set(1)
 	info := prometheus.NewGauge(prometheus.GaugeOpts{Name: "backstop_build_info", Help: "Always 1.",
@@ -98,7 +98,7 @@ func (m *metrics) call(e *backstop.Event) {
 	route, tier := n.route(e.Route), tierWord(e.Tier)
 	m.calls.WithLabelValues(route, n.caller(e.Caller), tier, e.Outcome.String()).Inc()
 	m.duration.WithLabelValues(route, tier).Observe(e.Duration.Seconds())
-	if len(e.Attempts) == 1 && e.Upstreamed > 0 || len(e.Attempts) == 0 && e.Tier != "" {
+	if straight(e) {
 		m.overhead.Observe(max(e.Duration-e.Upstreamed, 0).Seconds())
 	}
 	for i := range e.Attempts {
@@ -110,6 +110,18 @@ func (m *metrics) call(e *backstop.Event) {
 	for _, kind := range e.Repaired {
 		m.repairs.WithLabelValues(m.kinds.admit(kind)).Inc()
 	}
+}
+
+// straight reports whether a call was answered without a detour, so that what
+// it did not spend at its upstream is our own time.
+func straight(e *backstop.Event) bool {
+	switch len(e.Attempts) {
+	case 0:
+		return e.Tier != ""
+	case 1:
+		return e.Attempts[0].Outcome.Class == backstop.OK && e.Upstreamed > 0
+	}
+	return false
 }
 
 func (m *metrics) attempt(n *names, a *backstop.AttemptRecord) {

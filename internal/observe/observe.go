@@ -72,7 +72,9 @@ func (o *Observer) Recent() *Recent { return o.recent }
 
 // Known tells the names that a plan gives to routes and upstreams, and the
 // callers' names. Only these become labels; everything else is "other".
-func (o *Observer) Known(p *backstop.Plan, callers []string) { o.metrics.names.Store(newNames(p, callers)) }
+func (o *Observer) Known(p *backstop.Plan, callers []string) {
+	o.metrics.names.Store(newNames(p, callers))
+}
 
 // Reloaded tells whether the latest configuration could be put in force.
 func (o *Observer) Reloaded(ok bool) { o.metrics.reloaded(ok) }

@@ -253,3 +253,36 @@ func FuzzAsk(f *testing.F) {
 		}
 	})
 }
+
+// FuzzTelling: what the agent tells of a stream does not depend on how the
+// driver's writes are cut, and every frame of it is one line of JSON.
+func FuzzTelling(f *testing.F) {
+	f.Add([]byte(delta("a")+": c\n\n"+delta("b\n\ndata: x")+"data: [DONE]\n\n"), uint16(7))
+	f.Add([]byte("data: {\"choices\":[{\"delta\":{\"content\":\"\\ud800\"}}]}\r\n\r\ndata:{\"error\":{}}\n\n"), uint16(1))
+	f.Fuzz(func(t *testing.T, in []byte, cut uint16) {
+		tell := func(parts ...[]byte) string {
+			w := newRecorder()
+			w.header.Set("Content-Type", "text/event-stream")
+			a := newAgentWriter(w, room{}, "id", true)
+			for _, p := range parts {
+				if _, err := a.Write(p); err != nil {
+					t.Fatal(err)
+				}
+			}
+			a.finish(&backstop.Event{ID: "id", Tier: "primary", Outcome: backstop.OK})
+			return string(w.body)
+		}
+		at := min(int(cut), len(in))
+		whole := tell(in)
+		if cut := tell(in[:at], in[at:]); cut != whole {
+			t.Fatalf("cut at %d: %q, whole %q", at, cut, whole)
+		}
+		for line := range strings.Lines(whole) {
+			line = strings.TrimSuffix(line, "\n")
+			data, ok := strings.CutPrefix(line, "data: ")
+			if line != "" && line[0] != ':' && (!ok || data != "[DONE]" && !json.Valid([]byte(data))) {
+				t.Fatalf("frame %q of %q", line, in)
+			}
+		}
+	})
+}

@@ -146,35 +146,52 @@ func TestWhoWaitsForAContinueGetsItsRefusalAtOnce(t *testing.T) {
 	}
 }
 
-func TestASlowBodyIsCut(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := New(Options{Rooms: map[backstop.Dialect]Room{backstop.OpenAI: room{}}, Log: slog.New(slog.DiscardHandler)})
-		s.Swap(&Plane{Plan: testPlan(), Runner: &runner{}})
-		caller, conn := net.Pipe()
-		ln := &one{conn: make(chan net.Conn, 1), done: make(chan struct{})}
-		ln.conn <- conn
-		var wg sync.WaitGroup
-		wg.Go(func() { _ = s.Serve(ln) })
-		start := time.Now()
-		wg.Go(func() { // a byte a second is progress, but not enough
-			_, err := io.WriteString(caller, strings.Replace(okHead, "localhost", "127.0.0.1", 1)+"Content-Length: 100000\r\n\r\n{")
-			for err == nil {
-				time.Sleep(time.Second)
-				_, err = caller.Write([]byte("x"))
-			}
-		})
-		resp, err := http.ReadResponse(bufio.NewReader(caller), nil)
-		if took := time.Since(start); err != nil || resp.StatusCode != 408 || !resp.Close || took < 10*time.Second || took > 11*time.Second {
-			t.Errorf("after %s: %+v, %v", took, resp, err)
-		}
-		_ = caller.Close()
-		_ = s.Close()
-		wg.Wait()
-		synctest.Wait()
-		if s.Conns() != 0 {
-			t.Errorf("%d connections are left", s.Conns())
+// trickle runs a server on a pipe in virtual time, sends head and then one
+// byte a second, and returns the answer and when the connection ended.
+func trickle(t *testing.T, head string) (string, time.Duration) {
+	t.Helper()
+	s := New(Options{Rooms: map[backstop.Dialect]Room{backstop.OpenAI: room{}}, Log: slog.New(slog.DiscardHandler)})
+	s.Swap(&Plane{Plan: testPlan(), Runner: &runner{}})
+	caller, conn := net.Pipe()
+	ln := &one{conn: make(chan net.Conn, 1), done: make(chan struct{})}
+	ln.conn <- conn
+	var wg sync.WaitGroup
+	wg.Go(func() { _ = s.Serve(ln) })
+	start := time.Now()
+	wg.Go(func() {
+		_, err := io.WriteString(caller, head)
+		for err == nil {
+			time.Sleep(time.Second)
+			_, err = caller.Write([]byte("x"))
 		}
 	})
+	answer, _ := io.ReadAll(caller)
+	took := time.Since(start)
+	_ = caller.Close()
+	_ = s.Close()
+	wg.Wait()
+	synctest.Wait()
+	if s.Conns() != 0 {
+		t.Errorf("%d connections are left", s.Conns())
+	}
+	return string(answer), took
+}
+
+func TestSlowCallersAreCut(t *testing.T) {
+	for _, c := range []struct {
+		name, head, answer string
+		from, to           time.Duration
+	}{
+		{"a byte a second is progress, but not enough for a body", okHead + "Content-Length: 100000\r\n\r\n{", "HTTP/1.1 408 ", 10 * time.Second, 14 * time.Second},
+		{"a head that never ends", okHead + "X-Slow: ", "", 10 * time.Second, 11 * time.Second},
+		{"a connection that says nothing more", "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\nGET /", "HTTP/1.1 200 ", 10 * time.Second, 71 * time.Second},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			if answer, took := trickle(t, c.head); !strings.HasPrefix(answer, c.answer) || took < c.from || took > c.to {
+				t.Errorf("%s: after %s: %s", c.name, took, answer)
+			}
+		})
+	}
 }
 
 // one is a listener for one connection.

@@ -206,8 +206,8 @@ func TestJunkInOurHeadersIsTheCallersMistakeAndInOthersIsIgnored(t *testing.T) {
 		{[]string{"X-Backstop-Timeout-Ms: 9223372036854775807"}, longest, false},
 	} {
 		b.want(b.do("POST", "/v1/chat/completions", chat, c.headers...), 200)
-		if got := b.runner.last(t); got.Timeout != c.timeout || got.ClientRetry != c.again {
-			t.Errorf("%v: timeout %s, again %v", c.headers, got.Timeout, got.ClientRetry)
+		if got := b.runner.last(t); got.Timeout != c.timeout || got.Retrying != c.again {
+			t.Errorf("%v: timeout %s, again %v", c.headers, got.Timeout, got.Retrying)
 		}
 	}
 }

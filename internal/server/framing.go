@@ -83,7 +83,7 @@ func (c *framed) Close() error {
 	return c.Conn.Close()
 }
 
-// verdict on a piece of a connection.
+// fault is the scanner's verdict on a piece of a connection.
 type fault uint8
 
 const (
@@ -92,7 +92,7 @@ const (
 	torn          // so is a line of which net/http has the beginning
 )
 
-// place is where in a connection the scanner stands.
+// spot is where in a connection the scanner stands.
 type spot uint8
 
 const (

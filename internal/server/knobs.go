@@ -45,7 +45,7 @@ func turn(h http.Header, c *backstophttp.Call) *backstop.Failure {
 		}
 	}
 	if n, err := strconv.Atoi(h.Get("X-Stainless-Retry-Count")); err == nil && n > 0 {
-		c.ClientRetry = true
+		c.Retrying = true
 	}
 	for _, name := range passed {
 		if v := h[name]; len(v) > 0 {

@@ -103,6 +103,16 @@ func modelOrAction(model string, dialect backstop.Dialect) place {
 	return place{kind: modelPlace, dialect: dialect, model: model, methods: reads}
 }
 
+// takes reports whether a method is one of the place's.
+func (at *place) takes(method string) bool {
+	for m := range strings.SplitSeq(at.methods, ", ") {
+		if m == method {
+			return true
+		}
+	}
+	return false
+}
+
 // speaks is the dialect of answers at a place that several dialects share.
 func (at *place) speaks(h http.Header) backstop.Dialect {
 	switch {

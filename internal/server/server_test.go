@@ -221,7 +221,7 @@ func TestACallReachesTheDriverWithWhatTheCallerAskedFor(t *testing.T) {
 	b.want(r, 200)
 	c := b.runner.last(t)
 	if c.ID != "my.id-1" || c.Caller != "job" || c.Op != "chat" || c.Timeout != 2500*time.Millisecond ||
-		!c.NoFallback || !c.NoLocal || !c.ClientRetry || c.Agent {
+		!c.NoFallback || !c.NoLocal || !c.Retrying || c.Agent {
 		t.Errorf("call = %+v", c)
 	}
 	if string(c.Request.Body) != chat {
@@ -273,6 +273,7 @@ func TestPathsAreCompared(t *testing.T) {
 		{"GET", "/metrics", 404, ""},
 		{"GET", "/", 404, ""},
 		{"GET", "/v1/chat/completions", 405, ""},
+		{"ET", "/v1/models", 405, ""},
 		{"PUT", "/api/agent", 405, `"request_id"`},
 		{"POST", "/v1/models", 405, ""},
 		{"POST", "/v1/responses", 404, "not served yet"},

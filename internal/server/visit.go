@@ -87,7 +87,7 @@ func (s *Server) route(w http.ResponseWriter, r *http.Request, v *visit) {
 		s.refuse(w, r, v, deny(backstop.CodeNotFound, "this dialect is not served yet; use /v1/chat/completions"))
 		return
 	}
-	if !strings.Contains(v.at.methods, r.Method) {
+	if !v.at.takes(r.Method) {
 		w.Header().Set("Allow", v.at.methods)
 		f := deny(backstop.CodeInvalidRequest, "this path takes "+v.at.methods)
 		f.Status = http.StatusMethodNotAllowed
@@ -111,13 +111,11 @@ func (s *Server) route(w http.ResponseWriter, r *http.Request, v *visit) {
 }
 
 func (s *Server) health(w http.ResponseWriter, r *http.Request, v *visit) {
-	if !strings.Contains(v.at.methods, r.Method) || r.Method == http.MethodOptions {
-		w.Header().Set("Allow", v.at.methods)
-		w.WriteHeader(map[bool]int{true: http.StatusNoContent, false: http.StatusMethodNotAllowed}[r.Method == http.MethodOptions])
-		return
-	}
 	status, word := http.StatusOK, "ok"
 	switch {
+	case !v.at.takes(r.Method):
+		w.Header().Set("Allow", v.at.methods)
+		status, word = http.StatusMethodNotAllowed, "this path takes "+v.at.methods
 	case v.at.kind == alive:
 	case v.plane == nil:
 		status, word = http.StatusServiceUnavailable, "starting"

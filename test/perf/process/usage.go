@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // Ahead puts the running program before ordinary ones, or back.
@@ -71,4 +73,11 @@ func Busy(core int) (worked time.Duration) {
 		}
 	}
 	return worked
+}
+
+// MostFiles is how many files a program may open here.
+func MostFiles() (uint64, error) {
+	var limit unix.Rlimit
+	err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit)
+	return limit.Max, err
 }
