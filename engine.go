@@ -43,10 +43,10 @@ type Request struct {
 
 	InputSize, MaxTokens int // tokens, estimated and asked
 
-	Timeout     time.Duration // the caller's own bound on the deadline, 0 = none
-	NoFallback  bool          // only the first tier
-	NoLocal     bool          // no local tier
-	Retrying bool          // the caller is retrying already: no retry at the same upstream
+	Timeout    time.Duration // the caller's own bound on the deadline, 0 = none
+	NoFallback bool          // only the first tier
+	NoLocal    bool          // no local tier
+	Retrying   bool          // the caller is retrying already: no retry at the same upstream
 	// Wake is called when a breaker opened under the call: it should ask Next
 	// again. It may be called from any goroutine and must not block. nil = none.
 	Wake func()

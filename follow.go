@@ -70,4 +70,3 @@ func (c *Call) nap(now time.Time, a *attempt, d time.Duration) bool {
 	c.resume, c.retry, c.waited, c.plain = now.Add(d), true, d, a.plain
 	return true
 }
-

@@ -21,11 +21,11 @@ type Call struct {
 	Op      string      // word for the event; "" = agent if Agent, else the request's operation
 	Header  http.Header // the caller's headers; few are passed on, see package upstream
 
-	Timeout     time.Duration // the caller's own bound on the deadline, 0 = none
-	NoFallback  bool          // only the first tier
-	NoLocal     bool          // no local tier
-	Retrying bool          // the caller is already retrying
-	Agent       bool          // the call came in as POST /api/agent
+	Timeout    time.Duration // the caller's own bound on the deadline, 0 = none
+	NoFallback bool          // only the first tier
+	NoLocal    bool          // no local tier
+	Retrying   bool          // the caller is already retrying
+	Agent      bool          // the call came in as POST /api/agent
 
 	// Hint names the SDK family of the caller if final errors are to be
 	// dressed for it: "ai" gets 424, "langchain" 429 without Retry-After, so
