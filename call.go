@@ -178,6 +178,7 @@ func (c *Call) progress(now time.Time, a *attempt, bytes int) {
 	c.firstByte(now, a)
 	if a.token.IsZero() {
 		a.token = now
+		a.model.spoke.Store(now.UnixNano())
 		a.model.waiters.remove(a)
 	}
 	a.last = now

@@ -291,3 +291,23 @@ func TestACallerWhoLeavesIsNeutral(t *testing.T) {
 }
 
 func secretValue(s string) secret.Value { return secret.New(s) }
+
+func TestSilenceIsToldBeforeTheBreakerKnows(t *testing.T) {
+	w := newWorld(t, pair())
+	w.acts["primary"], w.acts["backup"] = silent, good
+	for i := 0; i < 100; i++ {
+		w.at(time.Duration(i)*20*time.Millisecond, func() { w.begin(Request{}) })
+	}
+	w.run(400 * time.Millisecond)
+	if s := w.e.Silences(w.now); len(s) != 0 {
+		t.Errorf("after 0.4 s: %+v", s)
+	}
+	w.run(1500 * time.Millisecond)
+	if s := w.e.Silences(w.now); len(s) != 1 || s[0].Upstream != "primary" || s[0].Calls < 70 {
+		t.Errorf("after 1.5 s: %+v", s)
+	}
+	w.run(time.Minute)
+	if s := w.e.Silences(w.now); len(s) != 0 {
+		t.Errorf("when all is over: %+v", s)
+	}
+}

@@ -58,6 +58,7 @@ type modelState struct {
 
 	waiters waiters
 	cancels cancelLedger
+	spoke   atomic.Int64 // time of the latest first token, Unix nanoseconds
 }
 
 func newUpstreamState(u *Upstream, epoch time.Time, seed uint64) *upstreamState {
@@ -239,4 +240,16 @@ func (w *waiters) wake() {
 	for _, f := range fns {
 		f()
 	}
+}
+
+// oldest returns how many calls wait, and since when the first of them does.
+func (w *waiters) oldest() (n int, since time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, a := range w.list {
+		if since.IsZero() || a.began.Before(since) {
+			since = a.began
+		}
+	}
+	return len(w.list), since
 }

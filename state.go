@@ -163,3 +163,32 @@ func nextTrial(i breaker.Info) time.Time {
 	}
 	return i.Until
 }
+
+// Silence is a model of an upstream whose calls wait without a token.
+type Silence struct {
+	Upstream, Model string
+	Calls           int
+	Oldest          time.Duration
+}
+
+// What makes a silence worth telling: calls enough, for long enough, and
+// nobody who was answered meanwhile.
+const (
+	silentCalls = 5
+	silentFor   = 500 * time.Millisecond
+)
+
+// Silences lists the models that went silent, before any breaker can know.
+func (e *Engine) Silences(now time.Time) []Silence {
+	var out []Silence
+	for _, s := range e.ups {
+		for _, m := range s.scopes() {
+			n, oldest := m.waiters.oldest()
+			if n < silentCalls || now.Sub(oldest) < silentFor || now.UnixNano()-m.spoke.Load() < int64(silentFor) {
+				continue
+			}
+			out = append(out, Silence{s.u.Name, m.name, n, now.Sub(oldest)})
+		}
+	}
+	return out
+}

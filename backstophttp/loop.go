@@ -12,7 +12,10 @@ import (
 // asks the engine in the meantime.
 func (r *run) loop(ctx context.Context) {
 	for {
-		switch r.next(ctx); r.step.Kind {
+		if r.next(ctx); r.flow != nil && r.step.Kind != backstop.Wait {
+			r.abandon()
+		}
+		switch r.step.Kind {
 		case backstop.Try:
 			r.open()
 		case backstop.Wait:
@@ -67,6 +70,17 @@ func (r *run) pump(ctx context.Context) {
 	f.run()
 	r.flow = nil
 	r.ended(ctx, f.a, *f.verdict)
+}
+
+// abandon lets go of a committed stream that the engine wants no more of.
+func (r *run) abandon() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.timer.Stop()
+	a := r.flow.a
+	a.dropped = true
+	a.release(r.d)
+	r.flow, r.live = nil, nil
 }
 
 // ended reports the end of the attempt and gives its connection back.

@@ -89,7 +89,7 @@ func New(o Options) (*App, error) {
 	if o.Debug {
 		level = "debug"
 	}
-	a.observer = observe.New(observe.Options{Out: o.Out, Format: cfg.Log.Format, Level: level, Version: o.Version, State: a.State})
+	a.observer = observe.New(observe.Options{Out: o.Out, Format: cfg.Log.Format, Level: level, Version: o.Version, State: a.State, Silences: a.silences})
 	a.log = a.observer.Log()
 	for _, w := range warnings {
 		a.log.Warn("configuration: "+w.Message, "line", w.Line)
@@ -180,6 +180,14 @@ func (a *App) State() backstop.State {
 		return backstop.State{}
 	}
 	return d.Engine().State(time.Now())
+}
+
+func (a *App) silences() []backstop.Silence {
+	d := a.driver.Load()
+	if d == nil {
+		return nil
+	}
+	return d.Engine().Silences(time.Now())
 }
 
 // Force sets a breaker of the engine in force.

@@ -22,8 +22,11 @@ type Options struct {
 
 	Version string
 	State   func() backstop.State // of the engine in force, asked at each scrape; nil = none
-	Clock   func() time.Time      // nil = time.Now
-	Ring    int                   // calls that are remembered; 0 = 10,000
+	// Silences lists models whose calls wait without a token, asked once a
+	// second; nil = none.
+	Silences func() []backstop.Silence
+	Clock    func() time.Time // nil = time.Now
+	Ring     int              // calls that are remembered; 0 = 10,000
 }
 
 // Observer hears calls, transitions and probes. Its methods are safe for
@@ -33,6 +36,7 @@ type Observer struct {
 	queue   *queue
 	metrics *metrics
 	outage  outage
+	silent  func() []backstop.Silence
 	recent  *Recent
 	clock   func() time.Time
 
@@ -55,7 +59,7 @@ func New(o Options) *Observer {
 	q := newQueue(o.Out)
 	b := &Observer{
 		log: newLogger(q, asText(o), o.Level), queue: q, metrics: newMetrics(&o, q),
-		recent: newRecent(o.Ring), clock: o.Clock, stop: make(chan struct{}),
+		recent: newRecent(o.Ring), clock: o.Clock, silent: o.Silences, stop: make(chan struct{}),
 	}
 	b.ticker.Go(b.tick)
 	return b

@@ -155,4 +155,11 @@ func (o *Observer) logSecond() {
 	for _, line := range o.outage.second() {
 		o.line(slog.LevelWarn, line)
 	}
+	if o.silent == nil {
+		return
+	}
+	for _, s := range o.silent() {
+		o.line(slog.LevelWarn, fmt.Sprintf("[Primary Model Error] %s: %d calls wait without a token, the oldest for %d ms",
+			nameOf(s.Upstream), s.Calls, s.Oldest.Milliseconds()), slog.String("model", clip(s.Model)))
+	}
 }
