@@ -75,6 +75,9 @@ func NewDriver(p *backstop.Plan, o Options) (*Driver, error) {
 		d.options.Previous = nil // a chain of reloads must not keep all plans alive
 	}
 	d.engine = backstop.NewEngine(p, eo)
+	for _, conn := range d.conns {
+		conn.Own()
+	}
 	ctx, stop := context.WithCancel(context.Background())
 	d.stop = stop
 	d.works.Go(func() { d.probes(ctx) })

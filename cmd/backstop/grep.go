@@ -43,15 +43,15 @@ func (g *grepLog) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// silent counts the whole seconds between two moments without a match.
-func (g *grepLog) silent(from, to time.Time) int {
+// silent lists the whole seconds between two moments without a match, as
+// seconds since the first.
+func (g *grepLog) silent(from, to time.Time) (out []int64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	n := 0
 	for s := from.Unix() + 1; s < to.Unix(); s++ {
 		if g.seconds[s] == 0 {
-			n++
+			out = append(out, s-from.Unix())
 		}
 	}
-	return n
+	return out
 }

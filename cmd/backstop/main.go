@@ -75,8 +75,10 @@ func run(args []string, s *streams) int {
 		return exitFailed
 	}
 	s.help = func(args ...string) error {
-		_, err := parser.Parse(append(args, "--help"))
-		return err
+		if code := run(append(args, "--help"), s); code != exitFine {
+			return &exit{code: code}
+		}
+		return nil
 	}
 	if len(args) == 0 {
 		_ = s.help()

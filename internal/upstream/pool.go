@@ -45,9 +45,7 @@ func takePool(c *Conn, u *backstop.Upstream, o *Options) (*pool, error) {
 		allowPrivate: u.AllowPrivate, connect: u.Timeouts.Connect,
 	}
 	if o.Previous != nil && o.Dial == nil && o.Previous.pool.way == w && w.ca == "" {
-		p := o.Previous.pool
-		p.owner.Store(c)
-		return p, nil
+		return o.Previous.pool, nil // owned by the previous Conn until Own
 	}
 	p, err := newPool(u.Name, w, o)
 	if err != nil {

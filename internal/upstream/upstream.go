@@ -61,7 +61,11 @@ func New(u *backstop.Upstream, o Options) (*Conn, error) {
 	return c, nil
 }
 
-// Close closes idle connections, unless a later Conn took them over.
+// Own makes c responsible for connections that it shares with a previous
+// Conn. It is called once the new plan is in force.
+func (c *Conn) Own() { c.pool.owner.Store(c) }
+
+// Close closes idle connections, unless a later Conn owns them.
 func (c *Conn) Close() {
 	if c.pool.owner.Load() == c {
 		c.pool.close()

@@ -334,6 +334,7 @@ func TestAReloadTakesIdleConnectionsOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	second := local(t, srv.URL, Options{Previous: first})
+	second.Own()
 	first.Close()
 	if _, err := send(t, second, chat("{}")); err != nil {
 		t.Fatal(err)

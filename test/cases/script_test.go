@@ -26,8 +26,6 @@ type exchange struct {
 	over bool // the script is through
 }
 
-func (x *exchange) begunScript() bool { return !x.over }
-
 // streams reports whether an event stream was asked for.
 func (x *exchange) streams() bool {
 	var q struct{ Stream bool }

@@ -3,7 +3,6 @@ package cases
 import (
 	"bufio"
 	"bytes"
-	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -96,7 +95,7 @@ func (f *fake) accept() {
 // serve plays the script for each request of a connection. A second goroutine
 // reads, so that the end of the peer is seen while the script writes or holds.
 func (f *fake) serve(c *net.TCPConn) {
-	line := &line{conn: c, in: bufio.NewReader(c), gone: make(chan struct{})}
+	line := &line{conn: c, in: bufio.NewReader(c), gone: make(chan struct{}), thaw: make(chan struct{})}
 	requests := make(chan *exchange)
 	over := make(chan struct{})
 	var reading sync.WaitGroup
@@ -110,6 +109,14 @@ func (f *fake) serve(c *net.TCPConn) {
 			select {
 			case requests <- x:
 			case <-over:
+				return
+			}
+			if f.aloof.Load() {
+				select {
+				case <-line.thaw:
+				case <-over:
+				}
+				_, _ = io.Copy(io.Discard, line.in)
 				return
 			}
 		}
@@ -138,10 +145,9 @@ type line struct {
 	conn  *net.TCPConn
 	in    *bufio.Reader
 	gone  chan struct{} // closed when the peer's side is closed
+	thaw  chan struct{} // closed when an aloof fake is to read on
 	count int
 }
-
-var errAloof = errors.New("the rest is not read")
 
 // read takes one request in and logs it as soon as its head is there.
 func (f *fake) read(l *line) (*exchange, error) {
@@ -215,7 +221,7 @@ func (f *fake) idle() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, x := range f.log {
-		if !x.over && x.begunScript() {
+		if !x.over {
 			return false
 		}
 	}

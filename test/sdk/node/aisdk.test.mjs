@@ -94,6 +94,9 @@ for (const fault of ["ok", "hang"]) {
     const { models, traffic } = sdk(s, { supportsStructuredOutputs: true });
     await s.primary.fault(fault);
     const streamed = streamObject({ model: models("assistant"), schema: City, prompt: "tell me about Rome" });
+    const seen = [];
+    for await (const part of streamed.partialObjectStream) seen.push(part);
+    assert.deepEqual(seen.at(-1), await streamed.object);
     assert.ok(City.safeParse(await streamed.object).success);
     assert.equal(traffic.answers.length, 1);
   });
@@ -127,7 +130,7 @@ test("all dead with retry_signal adaptive: the AI SDK asks once instead of three
   const { models, traffic } = sdk(s);
   await s.primary.fault("503");
   await s.backup.fault("503");
-  await assert.rejects(generateText({ model: models("bare"), prompt: "hello" }));
+  await assert.rejects(generateText({ model: models("bare"), prompt: "hello", abortSignal: AbortSignal.timeout(5_000) }));
   assert.equal(traffic.answers.length, 1);
   assert.equal(traffic.answers[0].status, 424);
 });

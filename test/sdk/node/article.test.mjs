@@ -68,7 +68,7 @@ test("an upstream that nobody listens for is a dead one", async (t) => {
 });
 
 test("where every answer is promised JSON, a fence never reaches the caller", async (t) => {
-  const s = await stack(t, { config: { agent: { model: "assistant", json: true } } });
+  const s = await stack(t, { config: { agent: { json: true } } });
   await s.primary.fault("fenced");
   const { text } = await new ArticleCaller(card).executeWithFallback("list a fruit as JSON", s.agent, s.agent);
   assert.equal(typeof JSON.parse(text).answer, "string");
@@ -76,14 +76,14 @@ test("where every answer is promised JSON, a fence never reaches the caller", as
 });
 
 test("where every answer is promised JSON, JSON of the backup stands in for noise", async (t) => {
-  const s = await stack(t, { config: { agent: { model: "assistant", json: true } } });
+  const s = await stack(t, { config: { agent: { json: true } } });
   await s.primary.fault("html");
   const { text } = await new ArticleCaller(card).executeWithFallback("list a fruit as JSON", s.agent, s.agent);
   assert.equal(typeof JSON.parse(text).answer, "string");
 });
 
 test("where every answer is promised JSON, the last resort is JSON too", async (t) => {
-  const s = await stack(t, { config: { agent: { model: "assistant", json: true } } });
+  const s = await stack(t, { config: { agent: { json: true } } });
   await s.primary.fault("503");
   await s.backup.fault("503");
   const { text } = await new ArticleCaller(card).executeWithFallback("list a fruit as JSON", s.agent, s.agent);

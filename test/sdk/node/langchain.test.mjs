@@ -109,7 +109,7 @@ test("all dead with retry_signal adaptive: LangChain asks once instead of seven 
   const { model, traffic } = chat(s, { model: "bare" });
   await s.primary.fault("503");
   await s.backup.fault("503");
-  await assert.rejects(model.invoke("hello"));
+  await assert.rejects(model.invoke("hello", { signal: AbortSignal.timeout(5_000) }));
   assert.equal(traffic.answers.length, 1);
   assert.equal(traffic.answers[0].status, 429);
   assert.equal(traffic.answers[0].headers.get("retry-after"), null);

@@ -60,7 +60,7 @@ for (const [fault, reason] of [
   ["429:retry-after=7", /^limited/],
   ["reset", /^broken/],
   ["stall@5", /^hang/],
-  ["cut@5", /^broken/],
+  ["cut@5", /^(broken|garbled)/],
   ["nofinish@5", /./],
   ["blank", /./],
 ]) {

@@ -53,7 +53,6 @@ function plan([first, second], firstToken) {
       backup: { base_url: second.base, key: "key-of-the-backup" },
     },
     routes,
-    agent: { model: "assistant" },
     drain: { delay: "0s", limit: "1s" },
     log: { format: "json" },
   };

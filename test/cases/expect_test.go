@@ -1,0 +1,112 @@
+package cases
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// success wants a good answer with a text, from a tier.
+func (a *answer) success(tier, text string) *reading {
+	a.t.Helper()
+	r := a.read()
+	if r.kind != "success" || r.text != text || a.header.Get("X-Backstop-Tier") != tier {
+		a.t.Errorf("got %s %q from tier %q, want success %q from %q\n%s", r.kind, r.text, a.header.Get("X-Backstop-Tier"), text, tier, a.show())
+	}
+	return r
+}
+
+// fromBackup wants the backup's whole answer, and the reason.
+func (a *answer) fromBackup(reason string) *reading {
+	a.t.Helper()
+	r := a.success("backup", "B1B2")
+	if r.kind == "success" && (len(r.ids) != 1 || r.ids[0] != "b1" || r.models[0] != "mb") {
+		a.t.Errorf("ids %q and models %q, want the backup's\n%s", r.ids, r.models, a.show())
+	}
+	if got := a.header.Get("X-Backstop-Reason"); got != reason {
+		a.t.Errorf("x-backstop-reason is %q, want %q", got, reason)
+	}
+	return r
+}
+
+// refused wants an HTTP error with a status and a code, which the caller's SDK
+// does not repeat.
+func (a *answer) refused(status int, code string) *reading {
+	a.t.Helper()
+	r := a.read()
+	got := ""
+	if r.fault != nil && r.fault.Code != nil {
+		got = *r.fault.Code
+	}
+	if r.kind != "http-error" || a.status != status || got != code {
+		a.t.Errorf("got %s, status %d, code %q, want an HTTP error %d %q\n%s", r.kind, a.status, got, status, code, a.show())
+	}
+	if a.header.Get("X-Should-Retry") != "false" {
+		a.t.Errorf("x-should-retry is %q, want false", a.header.Get("X-Should-Retry"))
+	}
+	return r
+}
+
+// brokenOff wants the text so far and then an error frame.
+func (a *answer) brokenOff(text, code string) *reading {
+	a.t.Helper()
+	r := a.read()
+	got := ""
+	if r.fault != nil && r.fault.Code != nil {
+		got = *r.fault.Code
+	}
+	if r.kind != "in-band" || r.text != text || got != code {
+		a.t.Errorf("got %s %q with code %q, want %q and then an in-band error %q\n%s", r.kind, r.text, got, text, code, a.show())
+	}
+	return r
+}
+
+// tried wants these outcomes of all attempts at an upstream.
+func (g *gateway) tried(upstream string, want ...string) {
+	g.t.Helper()
+	var got []string
+	same := func() bool { got = g.outcomes(upstream); return slices.Equal(got, want) }
+	if !before(g.t, rest, "attempts at "+upstream+" are "+strings.Join(want, ", "), same) {
+		g.t.Logf("they are %q", got)
+	}
+}
+
+// counts wants a number of failures in a row on record, and closed breakers.
+func (g *gateway) counts(upstream string, run int) {
+	g.t.Helper()
+	if c := g.state(upstream); c.run() != run || c.State != "closed" {
+		g.t.Errorf("%s has %d failures in a row and is %s, want %d and closed: %+v", upstream, c.run(), c.State, run, c.Scopes)
+	}
+}
+
+// parked wants a park with a reason, or none for "".
+func (g *gateway) parked(upstream, why string) condition {
+	g.t.Helper()
+	c := g.state(upstream)
+	switch {
+	case why == "" && len(c.Parked) > 0:
+		g.t.Errorf("%s is parked: %+v", upstream, c.Parked)
+	case why != "" && (len(c.Parked) != 1 || c.Parked[0].Why != why):
+		g.t.Errorf("parks of %s are %+v, want one for %s", upstream, c.Parked, why)
+	}
+	return c
+}
+
+// saw wants a number of requests that reached a fake.
+func (f *fake) saw(n int) {
+	f.t.Helper()
+	if got := f.count(); got != n {
+		f.t.Errorf("%s saw %d requests, want %d", f.name, got, n)
+	}
+}
+
+// awaited skips a case whose feature has not arrived.
+func awaited(t testing.TB, feature string) {
+	t.Helper()
+	if feature != "" {
+		t.Skip("awaits: " + feature)
+	}
+}
+
+// bothForms are a stream and a plain answer.
+var bothForms = map[string]bool{"stream": true, "plain": false}
