@@ -30,13 +30,21 @@ func (c *Call) advance(now time.Time) Step {
 			return step
 		}
 		c.skip(now, t, why, until)
-		if why == "parked" && c.sitsOut(now, t, until) {
+		if why == "parked" && c.origin == nil && c.sitsOut(now, t, until) {
 			return Step{Kind: Wait, Until: c.resume}
 		}
 		c.descend(c.tier + 1)
 	}
+	if c.origin != nil {
+		c.giveUp(now)
+		return c.last()
+	}
 	if step, ok := c.lastWait(now); ok {
 		return step
+	}
+	if a := c.spare(); a != nil {
+		c.finish(now, a)
+		return c.last()
 	}
 	c.exhausted(now)
 	c.ended = now
@@ -45,7 +53,7 @@ func (c *Call) advance(now time.Time) Step {
 
 // serve lets a local tier answer. It needs no time, so no deadline is asked.
 func (c *Call) serve(now time.Time, t *Tier) (Step, bool) {
-	if c.req.NoLocal || c.tooLong || (c.req.Embed && t.Local.Template != nil) {
+	if c.req.NoLocal || c.tooLong || c.origin != nil || (c.req.Embed && t.Local.Template != nil) {
 		return Step{}, false
 	}
 	a := &attempt{id: AttemptID(len(c.attempts) + 1), tier: c.tier, name: t.Name(), began: now, clock: now, key: -1, slot: -1}
@@ -71,7 +79,7 @@ func (c *Call) try(now time.Time, t *Tier) (Step, string, time.Time) {
 		return Step{}, "model", time.Time{}
 	}
 	m := s.model(sent)
-	if left := c.deadline.Sub(now); left <= 0 || (c.tier > 0 || c.spent > 0 || c.req.Timeout > 0) && left < c.expected(s, m) {
+	if left := c.deadline.Sub(now); c.origin == nil && (left <= 0 || (c.tier > 0 || c.spent > 0 || c.req.Timeout > 0) && left < c.expected(s, m)) {
 		return Step{}, "deadline", time.Time{}
 	}
 	key, until := pick(now, s, m)
@@ -89,12 +97,14 @@ func (c *Call) try(now time.Time, t *Tier) (Step, string, time.Time) {
 	}
 	c.attempts = append(c.attempts, a)
 	c.live, c.waited, c.retry = a, 0, false
+	reask := c.reask
+	c.reask = 0
 	c.spent++
 	if c.watched(a) && a.wake != nil {
 		m.waiters.add(a)
 	}
 	return Step{Kind: Try, Attempt: a.id, Tier: c.tier, Upstream: s.u, Model: sent, Key: key, Plain: a.plain,
-		Without: c.without, Probe: a.probe, Retry: a.retry}, "", time.Time{}
+		Without: c.without, Probe: a.probe, Retry: a.retry, Reask: reask, Splice: c.origin != nil, Continue: c.continues}, "", time.Time{}
 }
 
 // watched reports whether the first token of an attempt can be seen.

@@ -37,7 +37,11 @@ type Call struct {
 	tooLong  bool
 
 	committed bool
-	local     *attempt // a local tier that was asked
+	reasked   bool      // promised JSON was asked for a second time
+	reask     AttemptID // the next try is that
+	origin    *Failure  // why the committed stream broke; nil = it did not
+	continues bool      // the rescuer is asked for the rest only
+	local     *attempt  // a local tier that was asked
 	answered  *attempt
 	left      bool
 	failure   *Failure
@@ -68,6 +72,7 @@ type attempt struct {
 	firstByte time.Time
 	token     time.Time // first meaningful token
 	last      time.Time // latest one
+	seam      time.Time // a rescuer has caught up
 	over      time.Time
 	waited    time.Duration
 	drip      dripFloor
@@ -144,6 +149,8 @@ func (c *Call) Observe(now time.Time, id AttemptID, m Mark) {
 		c.firstByte(now, a)
 	case Progress:
 		c.progress(now, a, m.Bytes)
+	case Seam:
+		a.seam = now
 	case Ended:
 		c.settle(now, a, m.Outcome)
 		c.after(now, a)
@@ -228,7 +235,7 @@ func (c *Call) after(now time.Time, a *attempt) {
 	case o.Class == Canceled && o.Kind == KindCaller:
 		c.left = true
 	case c.committed:
-		c.fail(c.broken(a))
+		c.rescue(now, a)
 	default:
 		c.follow(now, a)
 	}

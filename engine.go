@@ -40,6 +40,8 @@ type Request struct {
 	JSON       bool // the answer was promised to be JSON
 	Tools      bool
 	Streamable bool // a stream of the answer loses nothing against one body
+	Reask      bool // promised JSON that did not come may be asked for again, with the violations
+	Rescuable  bool // a stream that broke may be taken over: one choice, no logprobs
 
 	InputSize, MaxTokens int // tokens, estimated and asked
 

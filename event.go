@@ -24,6 +24,7 @@ type Event struct {
 	Failure   *Failure
 	Committed bool
 	Truncated bool
+	Rescued   string // spliced | continued | failed, "" = no stream broke
 	Repaired  []string
 	Dropped   []string
 	Stale     time.Duration // age of a cached answer

@@ -12,6 +12,9 @@ func (c *Call) follow(now time.Time, a *attempt) {
 	case o.Class == Rejected && o.Param != "" && len(c.without) == 0 && droppable(o.Param):
 		c.without = []string{o.Param}
 		c.again(a.plain)
+	case o.Class == Garbled && o.Kind == KindJSON && c.asksAgain(now, a):
+	case o.Class == Garbled && o.Kind == KindJSON && c.route.JSON.Invalid == "error":
+		c.verdict(now, a)
 	case o.Kind == KindContext:
 		c.context, c.tooLong = max(c.context, c.route.Tiers[a.tier].Context), true
 		if c.context == 0 {

@@ -64,8 +64,9 @@ const (
 	KindBlank     Kind = "blank" // an answer without content, refusal or tool call
 	KindJSON      Kind = "json"  // promised JSON is not there
 	KindTruncated Kind = "truncated"
-	KindCut       Kind = "cut"   // the stream ended without a finish reason
-	KindTooLarge  Kind = "event" // an event or body over its bound
+	KindCut       Kind = "cut"      // the stream ended without a finish reason
+	KindDiverged  Kind = "diverged" // a rescuer's text is not the one that the caller already has
+	KindTooLarge  Kind = "event"    // an event or body over its bound
 
 	// Refused.
 	KindFilter Kind = "filter"
@@ -126,6 +127,12 @@ type Outcome struct {
 	Param string
 	// NoStream: the upstream rejected streaming itself; ask it plainly.
 	NoStream bool
+	// Spare: the answer is whole enough to be delivered, marked, if no tier has
+	// a better one (a truncated document, a refusal that was to go on).
+	Spare bool
+	// NoRescue: a committed stream cannot be taken over, because a tool call
+	// had begun.
+	NoRescue bool
 	// Replayed counts transparent replays on a dead pooled connection.
 	Replayed int
 	// Message is the upstream's own explanation, for the caller only if Passthrough.

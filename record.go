@@ -96,7 +96,7 @@ func (c *Call) triedUpstreams() map[string]bool {
 func (c *Call) Event(now time.Time) *Event {
 	e := &Event{ID: c.req.ID, Time: c.began, Asked: c.req.Model, Caller: c.req.Caller, Dialect: c.req.Dialect,
 		Stream: c.req.Stream, JSON: c.req.JSON, TierIndex: -1, Committed: c.committed, Failure: c.failure,
-		Skipped: c.skips, Duration: now.Sub(c.began), InputTokens: -1, OutputTokens: -1}
+		Rescued: c.rescued(), Skipped: c.skips, Duration: now.Sub(c.began), InputTokens: -1, OutputTokens: -1}
 	r := c.Report()
 	e.Route, e.Tier, e.Upstream, e.Model, e.Reason = r.Route, r.Tier, r.Upstream, r.Model, r.Reason
 	for _, a := range c.attempts {

@@ -32,6 +32,9 @@ type Step struct {
 	Without  []string  // Try: parameters left out because the upstream rejected them by name
 	Probe    bool      // Try: this attempt is the breaker's trial
 	Retry    bool      // Try: second or later try at the same upstream
+	Reask    AttemptID // Try: ask again, with the violations of that attempt's answer
+	Splice   bool      // Try: take over a stream that the caller has a part of
+	Continue bool      // Try: with Splice, ask for the rest only, because the text diverged
 
 	Until time.Time // Wait: zero = until the next mark
 
@@ -51,6 +54,7 @@ const (
 	Committed                     // the first byte went to the caller
 	Ended                         // the attempt is over, Outcome says how
 	Left                          // the caller is gone (attempt 0)
+	Seam                          // a rescuer's text has caught up with what the caller has
 	Paused                        // the process stood still; clocks of this call start anew (attempt 0)
 )
 

@@ -28,6 +28,9 @@ func (c *Call) watch(now time.Time, a *attempt) (time.Time, *Outcome) {
 			return until, &Outcome{Class: Hang, Kind: KindMoved, NextTier: true}
 		}
 	} else {
+		if c.origin != nil && a.seam.IsZero() && due(a.clock.Add(t.FirstToken)) {
+			return until, &Outcome{Class: Hang, Kind: KindTotal, NextTier: true} // too slow to the seam
+		}
 		if t.Idle > 0 && due(a.last.Add(t.Idle)) {
 			return until, &Outcome{Class: Hang, Kind: KindIdle, Counts: CountsModel, NextTier: true}
 		}
@@ -47,6 +50,9 @@ func (c *Call) watch(now time.Time, a *attempt) (time.Time, *Outcome) {
 // its own limit, the deadline, and what the next tier needs to have a chance.
 func (c *Call) firstLimit(a *attempt) time.Time {
 	limit := a.clock.Add(a.up.u.Timeouts.FirstToken)
+	if c.origin != nil {
+		return limit // the deadline was met by the stream that broke
+	}
 	if next := c.nextUpstream(a.tier); next != nil {
 		reserve := c.expected(next, next.model(c.nextModel(a.tier))) + 20*time.Millisecond
 		if at := c.deadline.Add(-reserve); at.Before(limit) {
@@ -87,7 +93,7 @@ func (c *Call) suspicion(a *attempt) time.Duration {
 // older than the suspicion age and its breaker opened, and something else can
 // answer.
 func (c *Call) moves(now time.Time, a *attempt, due func(time.Time) bool) bool {
-	if !c.watched(a) {
+	if !c.watched(a) || c.origin != nil {
 		return false
 	}
 	if a.age <= 0 || !due(a.clock.Add(a.age)) {

@@ -1,0 +1,80 @@
+package backstop
+
+import "time"
+
+// rescue decides what follows when a committed stream broke: one further tier
+// may take it over, once, from the point that the caller has reached.
+func (c *Call) rescue(now time.Time, a *attempt) {
+	switch {
+	case c.origin == nil && c.rescuable(a):
+		c.origin = c.broken(a)
+		c.descend(a.tier + 1)
+	case c.origin != nil && c.carriesOn(a):
+		c.continues = true
+		c.again(false)
+	case c.origin != nil:
+		c.giveUp(now)
+	default:
+		c.fail(c.broken(a))
+	}
+}
+
+// rescuable reports whether the stream may be taken over at all.
+func (c *Call) rescuable(a *attempt) bool {
+	o := &a.outcome
+	switch {
+	case c.route.Stream.Rescue != "splice" && c.route.Stream.Rescue != "continue",
+		!c.req.Rescuable, c.req.NoFallback, o.NoRescue, o.Kind == KindTooLarge, c.spent >= MaxAttempts:
+		return false
+	}
+	return o.Class == Hang || o.Class == Broken || o.Class == Garbled || o.Class == Limited
+}
+
+// carriesOn reports whether a rescuer whose text diverged is asked for the
+// rest of the caller's text instead.
+func (c *Call) carriesOn(a *attempt) bool {
+	return a.outcome.Kind == KindDiverged && !c.continues && c.route.Stream.Rescue == "continue" && c.spent < MaxAttempts
+}
+
+// giveUp ends a call whose rescue failed with the reason why it was needed.
+func (c *Call) giveUp(now time.Time) {
+	c.fail(c.origin)
+	c.ended = now
+}
+
+// rescued is the word for what became of a broken stream: spliced, continued,
+// failed, or "" if none broke or none was to be rescued.
+func (c *Call) rescued() string {
+	switch {
+	case c.origin == nil:
+		return ""
+	case c.answered == nil:
+		return "failed"
+	case c.continues:
+		return "continued"
+	}
+	return "spliced"
+}
+
+// asksAgain plans the one second question for JSON that was promised and did
+// not come: at the same upstream, at once, from the retry budget.
+func (c *Call) asksAgain(now time.Time, a *attempt) bool {
+	if !c.req.Reask || c.route.JSON.Invalid != "reask" || c.reasked || c.req.Retrying || c.spent >= MaxAttempts ||
+		c.deadline.Sub(now) < c.expected(a.up, a.model) || !a.up.budget.Withdraw(1) {
+		return false
+	}
+	c.reasked, c.reask = true, a.id
+	c.again(a.plain)
+	return true
+}
+
+// spare finds an answer that may be delivered, marked, because nothing better
+// came.
+func (c *Call) spare() *attempt {
+	for _, a := range c.attempts {
+		if a.up != nil && a.settled && (a.outcome.Spare || a.outcome.Class == Refused && a.outcome.Status == 200) {
+			return a
+		}
+	}
+	return nil
+}
