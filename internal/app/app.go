@@ -47,6 +47,7 @@ type App struct {
 
 	mu      sync.Mutex // one reload at a time
 	config  atomic.Pointer[config.Config]
+	memory  atomic.Pointer[memory]
 	driver  atomic.Pointer[backstophttp.Driver]
 	caches  cacheSet
 	schemas schemas
@@ -109,7 +110,7 @@ func New(o Options) (*App, error) {
 func (a *App) apply(cfg *config.Config) error {
 	old := a.driver.Load()
 	d, err := backstophttp.NewDriver(cfg.Plan, backstophttp.Options{
-		Transition: a.observer.Transition, ProbeDone: a.observer.Probe,
+		Transition: a.changed, ProbeDone: a.observer.Probe,
 		Cache: a.caches.of, Validate: a.schemas.validate, Previous: old,
 	})
 	if err != nil {
@@ -119,7 +120,7 @@ func (a *App) apply(cfg *config.Config) error {
 	a.config.Store(cfg)
 	a.observer.Known(cfg.Plan, callerNames(cfg))
 	a.caches.keep(cfg.Plan)
-	a.server.Swap(&server.Plane{Plan: cfg.Plan, Runner: d, Callers: callers(cfg), Agent: server.Agent{Model: cfg.Agent.Model, JSON: cfg.Agent.JSON}})
+	a.server.Swap(&server.Plane{Plan: cfg.Plan, Runner: d, Callers: callers(cfg), Agent: server.Agent{Model: cfg.Agent.Model, JSON: cfg.Agent.JSON}, Adaptive: cfg.RetrySignal == "adaptive"})
 	if old != nil {
 		a.closer.Go(func() {
 			ctx, cancel := context.WithTimeout(context.Background(), longestCall)

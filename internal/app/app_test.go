@@ -300,3 +300,46 @@ func TestAMadeUpTokenIsKeptForItsOwnerOnly(t *testing.T) {
 		t.Error("the file does not hold the token")
 	}
 }
+
+func TestBreakerMemorySurvivesARestart(t *testing.T) {
+	h := newHouse(t, false)
+	state := filepath.Join(t.TempDir(), "state.json")
+	start := func() *App {
+		h.write("state: {file: " + state + "}\n" + usualRoutes)
+		a, err := New(Options{Out: h.log, Load: func() (*config.Config, []config.Warning, error) { return config.Load(h.file, config.Options{}) }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := a.Start(); err != nil {
+			t.Fatal(err)
+		}
+		h.App = a
+		return a
+	}
+	stop := func(a *App) {
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		defer cancel()
+		_ = a.Stop(ctx)
+	}
+	first := h.App
+	defer stop(first)
+	a := start()
+	for i := 0; i < 6; i++ {
+		h.call("529")
+	}
+	stop(a)
+	before := h.primary.Counts().Attempts
+	b := start()
+	if resp, _ := h.call("529"); resp.Header.Get("x-backstop-reason") != "open" || h.primary.Counts().Attempts != before {
+		t.Errorf("after a restart: reason %q, the primary saw %d more", resp.Header.Get("x-backstop-reason"), h.primary.Counts().Attempts-before)
+	}
+	stop(b)
+	if err := os.WriteFile(state, []byte("{damaged"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := start()
+	if resp, _ := h.call("ok"); resp.StatusCode != 200 || resp.Header.Get("x-backstop-tier") != "primary" {
+		t.Errorf("a damaged memory: %d, tier %q", resp.StatusCode, resp.Header.Get("x-backstop-tier"))
+	}
+	stop(c)
+}

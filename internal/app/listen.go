@@ -33,6 +33,7 @@ func (a *App) Start() error {
 		a.abandon()
 		return err
 	}
+	a.remember(cfg.StateFile)
 	for _, ln := range a.data {
 		a.serve("gateway", func() error { return a.server.Serve(ln) })
 	}

@@ -44,6 +44,7 @@ func (a *App) Stop(ctx context.Context) error {
 	a.serving.Wait()
 	rest, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
+	a.forget()
 	_ = a.driver.Load().Close(rest)
 	a.log.Info("stopped")
 	a.observer.Close()

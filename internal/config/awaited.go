@@ -26,8 +26,6 @@ var awaited = []struct {
 	{"routes.*.json.invalid", []string{"reask"}, "has not arrived yet: acts as next"},
 	{"routes.*.json.repair", nil, "has not arrived yet: only a code fence is stripped"},
 	{"routes.*.json.truncated", []string{"mark"}, "has not arrived yet: acts as next"},
-	{"errors.retry_signal", []string{"adaptive"}, "has not arrived yet: acts as fixed"},
-	{"state.file", nil, "has not arrived yet: breakers start anew after a restart"},
 }
 
 // awaits reports whether a value of a key is on the list.

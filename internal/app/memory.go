@@ -1,0 +1,106 @@
+package app
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"time"
+
+	"backstop"
+)
+
+// memoryAge is how old a kept breaker memory may be: what was known longer ago
+// says nothing about now.
+const memoryAge = 10 * time.Minute
+
+// memory keeps the breakers that are not closed over a restart, so that a
+// crash loop is no cold start into a known outage. One goroutine writes.
+type memory struct {
+	file string
+	poke chan struct{}
+	stop chan struct{}
+	over chan struct{}
+}
+
+// kept is what stands in the file.
+type kept struct {
+	Saved    time.Time         `json:"saved"`
+	Snapshot backstop.Snapshot `json:"snapshot"`
+}
+
+// remember starts to keep the breaker memory in a file, "" = not at all.
+func (a *App) remember(file string) {
+	if file == "" {
+		return
+	}
+	a.recall(file)
+	m := &memory{file: file, poke: make(chan struct{}, 1), stop: make(chan struct{}), over: make(chan struct{})}
+	a.memory.Store(m)
+	go func() {
+		defer close(m.over)
+		for {
+			select {
+			case <-m.poke:
+				a.keep(m.file)
+			case <-m.stop:
+				return
+			}
+		}
+	}()
+}
+
+// changed asks for the file to be written; it never blocks.
+func (a *App) changed(t backstop.Transition) {
+	a.observer.Transition(t)
+	if m := a.memory.Load(); m != nil && !t.Trial {
+		select {
+		case m.poke <- struct{}{}:
+		default:
+		}
+	}
+}
+
+func (a *App) keep(file string) {
+	now := time.Now()
+	text, err := json.Marshal(kept{Saved: now, Snapshot: a.driver.Load().Engine().Snapshot(now)})
+	if err == nil {
+		err = replaceFile(file, string(text)+"\n")
+	}
+	if err != nil {
+		a.log.Warn("the breaker memory could not be kept: check state.file and its folder", "file", file)
+	}
+}
+
+// recall puts a kept memory in force if it is fresh. A file that is missing,
+// old or damaged means a cold start, never a failed one.
+func (a *App) recall(file string) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		if !errors.Is(err, os.ErrNotExist) {
+			a.log.Warn("the breaker memory could not be read: check state.file", "file", file)
+		}
+		return
+	}
+	var k kept
+	now := time.Now()
+	if json.Unmarshal(text, &k) != nil {
+		a.log.Warn("the breaker memory is damaged and was left out", "file", file)
+		return
+	}
+	if age := now.Sub(k.Saved); age < 0 || age > memoryAge {
+		return
+	}
+	a.driver.Load().Engine().Restore(now, k.Snapshot)
+	a.log.Info("breaker memory restored", "scopes", len(k.Snapshot.Scopes))
+}
+
+// forget writes the file a last time and ends the writer.
+func (a *App) forget() {
+	m := a.memory.Swap(nil)
+	if m == nil {
+		return
+	}
+	close(m.stop)
+	<-m.over
+	a.keep(m.file)
+}
