@@ -17,8 +17,8 @@ func (c *Call) settle(now time.Time, a *attempt, o Outcome) {
 		return
 	}
 	a.model.waiters.remove(a)
-	a.up.inflight.Release()
 	c.judge(now, a, &a.outcome)
+	a.up.inflight.Release()
 	c.park(now, a, &a.outcome)
 }
 
@@ -39,6 +39,7 @@ func (c *Call) judge(now time.Time, a *attempt, o *Outcome) {
 		scope, endpoint = breaker.Success, breaker.Success
 		if o.Class == OK {
 			quality = breaker.Success
+			a.up.inflight.Success()
 			a.up.budget.Deposit()
 			if a.key >= 0 {
 				a.up.keys.worked(now, a.key)
@@ -54,6 +55,9 @@ func (c *Call) judge(now time.Time, a *attempt, o *Outcome) {
 		scope = breaker.Moved
 	case o.Class == Canceled && o.Kind == KindCaller && a.token.IsZero():
 		scope = c.canceled(now, a)
+	}
+	if o.Kind == KindOverload || o.Kind == KindRamp {
+		a.up.inflight.Overload(now)
 	}
 	if !a.judged {
 		a.judged = true

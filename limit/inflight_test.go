@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"sync"
 	"testing"
+	"time"
 
 	"backstop/limit"
 )
@@ -82,4 +83,49 @@ func ExampleInflight() {
 	// Output:
 	// true false 1
 	// true false 0
+}
+
+func TestOverloadShrinksTheBoundAndSuccessesGrowItBack(t *testing.T) {
+	l, now := limit.NewInflight(100), time.Unix(1000, 0)
+	for range 50 {
+		l.Acquire()
+	}
+	l.Overload(now)
+	l.Overload(now)
+	if l.Bound() != 100 {
+		t.Fatalf("two overload answers shrank the bound to %d", l.Bound())
+	}
+	l.Success()
+	l.Overload(now)
+	l.Overload(now)
+	if l.Bound() != 100 {
+		t.Fatal("a success did not end the run")
+	}
+	l.Overload(now)
+	if l.Bound() != 35 || l.Acquire() {
+		t.Fatalf("bound %d, want 35 of 50 in flight", l.Bound())
+	}
+	l.Overload(now.Add(100 * time.Millisecond))
+	if l.Bound() != 35 {
+		t.Fatal("two decreases within a second")
+	}
+	for range 10 {
+		l.Success()
+	}
+	if l.Bound() != 45 {
+		t.Fatalf("ten successes grew the bound to %d", l.Bound())
+	}
+	for range 49 {
+		l.Release()
+	}
+	l.Success()
+	if l.Bound() != 45 {
+		t.Fatal("an idle limit grew")
+	}
+	for i := range 20 {
+		l.Overload(now.Add(time.Duration(i+2) * time.Second))
+	}
+	if l.Bound() != 4 {
+		t.Fatalf("bound %d, want the least", l.Bound())
+	}
 }
