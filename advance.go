@@ -161,10 +161,16 @@ func (c *Call) enter(now time.Time, a *attempt) *breaker.Breaker {
 		a.up.endpoint.Done(now, a.endpoint, breaker.Void, false)
 		return gate
 	}
+	if t := a.model.trial; t != nil && !c.req.Embed {
+		a.trial, _ = t.Allow(now, sight, c.hash)
+	}
 	if c.req.JSON && !c.req.Embed {
 		if a.quality, ok = a.model.quality.Allow(now, breaker.Blind, c.hash); !ok {
 			a.up.endpoint.Done(now, a.endpoint, breaker.Void, false)
 			gate.Done(now, a.scope, breaker.Void, false)
+			if t := a.model.trial; t != nil {
+				t.Done(now, a.trial, breaker.Void, false)
+			}
 			return a.model.quality
 		}
 	}

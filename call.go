@@ -80,6 +80,7 @@ type attempt struct {
 	endpoint breaker.Ticket
 	scope    breaker.Ticket // chat or embed
 	quality  breaker.Ticket
+	trial    breaker.Ticket
 	judged   bool // the endpoint's ticket is done
 	leases   []heldLease
 
@@ -191,6 +192,9 @@ func (c *Call) progress(now time.Time, a *attempt, bytes int) {
 	a.last = now
 	a.drip.add(now, bytes)
 	c.gate(a).Progress(now, a.scope)
+	if t := a.model.trial; t != nil {
+		t.Progress(now, a.trial)
+	}
 }
 
 // gate is the breaker of the attempt's work: chat or embeddings.

@@ -311,3 +311,22 @@ func TestSilenceIsToldBeforeTheBreakerKnows(t *testing.T) {
 		t.Errorf("when all is over: %+v", s)
 	}
 }
+
+func TestATrialSettingIsHeardAndNeverActs(t *testing.T) {
+	trial := DefaultUpstream().Breaker
+	trial.Failures = 2
+	w := newWorld(t, pair(upstreamEdit("primary", func(u *Upstream) { u.Trial = &trial })))
+	w.acts["primary"], w.acts["backup"] = then(overload, overload, overload, good), good
+	for i := 0; i < 3; i++ {
+		w.begin(Request{})
+		w.run(time.Duration(i+1) * time.Second)
+	}
+	last := w.begin(Request{})
+	w.run(10 * time.Second)
+	if last.answered.Tier != 0 {
+		t.Errorf("tier %d answered: the trial acted", last.answered.Tier)
+	}
+	if len(w.trans) != 1 || !w.trans[0].Trial || w.trans[0].To != "open" {
+		t.Errorf("transitions %+v, want one of the trial", w.trans)
+	}
+}

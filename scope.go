@@ -54,7 +54,8 @@ type modelState struct {
 	chat    *breaker.Breaker
 	quality *breaker.Breaker
 	embed   *breaker.Breaker
-	plain   atomic.Bool // the upstream rejected streaming for this model
+	trial   *breaker.Breaker // a second setting that hears everything and acts on nothing; nil = none
+	plain   atomic.Bool      // the upstream rejected streaming for this model
 
 	waiters waiters
 	cancels cancelLedger
@@ -72,9 +73,9 @@ func newUpstreamState(u *Upstream, epoch time.Time, seed uint64) *upstreamState 
 	if u.Limits.Rate > 0 {
 		s.rate = limit.NewRate(u.Limits.Rate, u.Limits.Burst, epoch)
 	}
-	cfg := breakerConfig(u)
+	cfg := breakerConfig(u, &u.Breaker)
 	cfg.Hang = false // a dial has its own clock
-	cfg.Notify = s.notifier("endpoint", "", nil)
+	cfg.Notify = s.notifier("endpoint", "", false, nil)
 	s.endpoint = breaker.New(cfg, epoch, mix(seed))
 	return s
 }
@@ -86,8 +87,7 @@ func (s *upstreamState) with(u *Upstream) *upstreamState {
 	return &n
 }
 
-func breakerConfig(u *Upstream) breaker.Config {
-	b := u.Breaker
+func breakerConfig(u *Upstream, b *BreakerSettings) breaker.Config {
 	return breaker.Config{
 		Failures: b.Failures, Window: b.Window, Reset: b.Reset, Hang: b.Hang && !b.Literal,
 		FirstToken: u.Timeouts.FirstToken, Live: b.Probe == ProbeLive || b.Literal, Literal: b.Literal,
@@ -96,12 +96,12 @@ func breakerConfig(u *Upstream) breaker.Config {
 
 // notifier turns a breaker's transition into the engine's, and wakes the calls
 // that wait on the scope when it opens.
-func (s *upstreamState) notifier(scope, model string, w *waiters) func(breaker.Transition) {
+func (s *upstreamState) notifier(scope, model string, trial bool, w *waiters) func(breaker.Transition) {
 	name, engine := s.u.Name, s.engine
 	return func(t breaker.Transition) {
 		if e := engine.Load(); e != nil {
 			e.emit(Transition{Time: t.Time, Upstream: name, Model: model, Scope: scope,
-				From: t.From.String(), To: t.To.String(), Cause: t.Cause, Gen: t.Gen})
+				From: t.From.String(), To: t.To.String(), Cause: t.Cause, Gen: t.Gen, Trial: trial})
 		}
 		if w != nil && (t.To == breaker.Open || t.To == breaker.ForcedOpen) {
 			w.wake()
@@ -127,24 +127,32 @@ func (s *upstreamState) model(name string) *modelState {
 	e := s.engine.Load()
 	seed := mix(e.plan.Seed ^ hashOf(s.u.Name+"\x00"+name, 0))
 	m := &modelState{name: name}
-	cfg := breakerConfig(s.u)
-	cfg.Notify = s.notifier("model", name, &m.waiters)
-	m.chat = breaker.New(cfg, e.epoch, seed)
-
-	cfg = breakerConfig(s.u)
-	cfg.Hang, cfg.Slow = false, true
-	cfg.Notify = s.notifier("quality", name, nil)
-	m.quality = breaker.New(cfg, e.epoch, mix(seed+1))
-
-	cfg = breakerConfig(s.u)
-	cfg.Hang = false // embeddings are plain: no token can be seen
-	cfg.Notify = s.notifier("embed", name, &m.waiters)
-	m.embed = breaker.New(cfg, e.epoch, mix(seed+2))
+	m.chat = s.breaker(&s.u.Breaker, seed, func(c *breaker.Config) { c.Notify = s.notifier("model", name, false, &m.waiters) })
+	m.quality = s.breaker(&s.u.Breaker, mix(seed+1), func(c *breaker.Config) {
+		c.Hang, c.Slow, c.Notify = false, true, s.notifier("quality", name, false, nil)
+	})
+	m.embed = s.breaker(&s.u.Breaker, mix(seed+2), func(c *breaker.Config) {
+		c.Hang, c.Notify = false, s.notifier("embed", name, false, &m.waiters) // plain: no token can be seen
+	})
+	if s.u.Trial != nil {
+		// Nothing is probed for its sake: a caller's attempt that runs anyway
+		// is its probe once its reset time is over.
+		m.trial = s.breaker(s.u.Trial, mix(seed+3), func(c *breaker.Config) {
+			c.Live, c.Notify = true, s.notifier("model", name, true, nil)
+		})
+	}
 
 	s.models.byName[name] = m
 	s.models.list = append(s.models.list, m)
 	s.models.latest = m
 	return m
+}
+
+// breaker makes one breaker of the upstream.
+func (s *upstreamState) breaker(b *BreakerSettings, seed uint64, edit func(*breaker.Config)) *breaker.Breaker {
+	cfg := breakerConfig(s.u, b)
+	edit(&cfg)
+	return breaker.New(cfg, s.engine.Load().epoch, seed)
 }
 
 // latest is the model that was asked for last, nil = none yet.
@@ -188,6 +196,9 @@ func (s *upstreamState) pause(now time.Time) {
 // enter by hash only.
 func fingerprint(u *Upstream) string {
 	var b strings.Builder
+	if u.Trial != nil {
+		fmt.Fprintf(&b, "%v|", *u.Trial)
+	}
 	fmt.Fprintf(&b, "%s|%s|%s|%s|%v|%v|%v|%v", u.Name, u.Dialect, u.BaseURL, u.Account, u.Breaker, u.Timeouts, u.Retry, u.Limits)
 	for _, k := range u.Keys {
 		fmt.Fprintf(&b, "|%x", k.Sum())

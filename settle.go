@@ -64,6 +64,9 @@ func (c *Call) judge(now time.Time, a *attempt, o *Outcome) {
 		a.up.endpoint.Done(now, a.endpoint, endpoint, false)
 	}
 	c.gate(a).Done(now, a.scope, scope, overload)
+	if t := a.model.trial; t != nil {
+		t.Done(now, a.trial, scope, overload)
+	}
 	if c.req.JSON && !c.req.Embed {
 		a.model.quality.Done(now, a.quality, quality, false)
 	}

@@ -100,6 +100,9 @@ func (c *Call) moves(now time.Time, a *attempt, due func(time.Time) bool) bool {
 		return false
 	}
 	gate := c.gate(a)
+	if t := a.model.trial; t != nil {
+		t.Suspect(now, a.trial)
+	}
 	return (gate.Suspect(now, a.scope) || !gate.Ready(now)) && c.hasNext(now, a.tier)
 }
 

@@ -16,7 +16,6 @@ var awaited = []struct {
 }{
 	{"upstreams.*.dialect", []string{"anthropic", "gemini"}, "is not spoken yet: tiers with this upstream are left out"},
 	{"upstreams.*.breaker.probe", []string{"shadow"}, "has not arrived yet: acts as synthetic"},
-	{"upstreams.*.breaker.trial", nil, "is not evaluated yet"},
 	{"upstreams.*.timeouts.drip", nil, "has not arrived yet: slow answers are not cut"},
 	{"upstreams.*.quirks.prefill", nil, "has no use yet: streams are not continued"},
 	{"upstreams.*.passthrough", nil, "has not arrived yet: other paths answer 404"},

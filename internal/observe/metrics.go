@@ -31,6 +31,7 @@ type metrics struct {
 	calls       *prometheus.CounterVec
 	attempts    *prometheus.CounterVec
 	transitions *prometheus.CounterVec
+	trials      *prometheus.CounterVec
 	probes      *prometheus.CounterVec
 	repairs     *prometheus.CounterVec
 	shed        *prometheus.CounterVec
@@ -46,6 +47,7 @@ func newMetrics(o *Options, q *queue) *metrics {
 	m.names.Store(newNames(nil, nil))
 	m.calls = m.counter("calls_total", "Calls by how they ended.", "route", "caller", "tier", "outcome")
 	m.attempts = m.counter("attempts_total", "Requests to upstreams on behalf of calls, by outcome.", "upstream", "outcome")
+	m.trials = m.counter("trial_transitions_total", "Changes that breaker.trial would have made.", "upstream", "scope", "to", "cause")
 	m.transitions = m.counter("breaker_transitions_total", "Changes of breakers.", "upstream", "scope", "to", "cause")
 	m.probes = m.counter("probes_total", "Background probes by outcome.", "upstream", "outcome")
 	m.repairs = m.counter("json_repairs_total", "Repairs of promised JSON.", "kind")
@@ -139,7 +141,11 @@ func (m *metrics) attempt(n *names, a *backstop.AttemptRecord) {
 }
 
 func (m *metrics) transition(t *backstop.Transition) {
-	m.transitions.WithLabelValues(m.names.Load().upstream(t.Upstream), oneOf(scopeWords, t.Scope), oneOf(stateWords, t.To), oneOf(causeWords, t.Cause)).Inc()
+	list := m.transitions
+	if t.Trial {
+		list = m.trials
+	}
+	list.WithLabelValues(m.names.Load().upstream(t.Upstream), oneOf(scopeWords, t.Scope), oneOf(stateWords, t.To), oneOf(causeWords, t.Cause)).Inc()
 }
 
 func (m *metrics) probe(p *backstop.Probe, out *backstop.Outcome) {

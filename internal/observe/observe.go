@@ -95,8 +95,8 @@ func (o *Observer) Call(e *backstop.Event) {
 // Transition records a change of a breaker.
 func (o *Observer) Transition(t backstop.Transition) {
 	o.recent.changed(t)
+	o.metrics.transition(&t)
 	if !t.Trial {
-		o.metrics.transition(&t)
 		o.outage.changed(&t)
 	}
 	o.logTransition(&t)
