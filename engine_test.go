@@ -260,7 +260,7 @@ func TestTheMessageNamesTheCauseChain(t *testing.T) {
 	if f == nil || f.Code != CodeUpstreamsExhausted {
 		t.Fatalf("failure %v", f)
 	}
-	for _, want := range []string{"primary primary: no token for 4500 ms", "backup backup: 429, rate limit, retry in 12 s", "no local tier"} {
+	for _, want := range []string{"primary primary: no token for 4500 ms", "backup backup: 429, retry in 12 s", "no local tier"} {
 		if !strings.Contains(f.Message, want) {
 			t.Errorf("message %q lacks %q", f.Message, want)
 		}

@@ -133,6 +133,8 @@ type Outcome struct {
 	// NoRescue: a committed stream cannot be taken over, because a tool call
 	// had begun.
 	NoRescue bool
+	// Malformed counts events that were dropped because they were not the dialect.
+	Malformed int
 	// Replayed counts transparent replays on a dead pooled connection.
 	Replayed int
 	// Message is the upstream's own explanation, for the caller only if Passthrough.

@@ -234,6 +234,9 @@ func (c *Call) phrase(a *attempt) string {
 		return fmt.Sprintf("no token for %s", ms(a.over.Sub(a.clock)))
 	case Limited:
 		s := fmt.Sprintf("%s limit", o.Kind)
+		if o.Kind == KindRate && o.Status > 0 && o.HasHint && o.Hint > 0 {
+			return fmt.Sprintf("%d, retry in %s", o.Status, secs(o.Hint))
+		}
 		if o.Kind == KindAuth {
 			s = "our credential was refused"
 		}

@@ -50,6 +50,29 @@ for (const fault of ["504", "429", "429:retry-after=2", "reset", "html", "malfor
   });
 }
 
+test("the primary's return is noticed without a call that has to wait for it", async (t) => {
+  const s = await stack(t, {
+    config: { defaults: { allow_private: true, proxy: "off", timeouts: { first_token: "500ms" }, breaker: { failures: 2, reset: "2s" } } },
+  });
+  const caller = new ArticleCaller(card);
+  const ask = async () => (await caller.executeWithFallback("who answers?", s.agent, s.agent)).text;
+  const [first, second] = await Promise.all([s.primary.says("model-a", "who answers?"), s.backup.says("model-b", "who answers?")]);
+  await s.primary.fault("hang");
+  for (let i = 0; i < 4; i++) assert.equal(await ask(), second);
+  await s.primary.fault("");
+  const last = Date.now() + 10_000;
+  for (;;) {
+    const start = performance.now();
+    const text = await ask();
+    const took = performance.now() - start;
+    assert.ok(took < 400, `a call took ${took} ms`);
+    if (text === first) break;
+    assert.equal(text, second);
+    assert.ok(Date.now() < last, "ten seconds after its return the primary still gets no calls");
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+});
+
 test("with both upstreams dead the article's caller reads the template", async (t) => {
   const s = await stack(t);
   await s.primary.fault("503");

@@ -126,14 +126,33 @@ for (const fault of ["hang", "503", "keepalive:200ms", "role-only", "empty", "er
   });
 }
 
-test("stream: the last resort is a whole stream", async (t) => {
+test("chat: two choices and their logprobs arrive", async (t) => {
+  const s = await stack(t);
+  const { openai } = sdk(s);
+  const two = { ...ask("a short poem"), n: 2, max_tokens: 20 };
+  for (const more of [{}, { logprobs: true, top_logprobs: 1 }]) {
+    const { choices } = await openai.chat.completions.create({ ...two, ...more });
+    assert.deepEqual(choices.map((c) => c.index), [0, 1]);
+    assert.notEqual(choices[0].message.content, choices[1].message.content);
+    for (const choice of choices) {
+      assert.equal(choice.finish_reason, "length");
+      if (more.logprobs) assert.equal(choice.logprobs.content.map((e) => e.token).join(""), choice.message.content);
+    }
+  }
+});
+
+test("stream: the last resort is a whole stream, with usage if asked for", async (t) => {
   const s = await stack(t);
   const { openai } = sdk(s);
   await s.primary.fault("503");
   await s.backup.fault("503");
-  const got = await collect(await openai.chat.completions.create({ ...ask("hello"), stream: true }));
-  assert.equal(got.text, templateText);
-  assert.deepEqual(got.finish, ["stop"]);
+  for (const include_usage of [false, true]) {
+    const got = await collect(await openai.chat.completions.create({ ...ask("hello"), stream: true, stream_options: { include_usage } }));
+    assert.equal(got.text, templateText);
+    assert.deepEqual(got.finish, ["stop"]);
+    assert.equal(got.usage.length, include_usage ? 1 : 0);
+    assert.equal(got.chunks[0].choices[0].delta.role, "assistant");
+  }
 });
 
 test("stream: the end mark that an upstream forgets is there for the caller", async (t) => {
@@ -214,6 +233,17 @@ test("tools: a call of the backup stands in for a silent primary", async (t) => 
   const call = await openai.chat.completions.stream({ ...ask("weather in Rome?"), tools: [weather()] }).finalFunctionToolCall();
   assert.equal(call.name, "weather");
   assert.equal(typeof JSON.parse(call.arguments).city, "string");
+});
+
+test("tools: arguments that were cut off never look finished", async (t) => {
+  const s = await stack(t);
+  const { openai } = sdk(s);
+  await s.primary.fault("toolcall:truncated");
+  await s.backup.fault("toolcall:truncated");
+  const plain = await openai.chat.completions.create({ ...ask("weather in Rome?", "bare"), tools: [weather()] });
+  assert.equal(plain.choices[0].finish_reason, "length");
+  const got = await collect(await openai.chat.completions.create({ ...ask("weather in Rome?", "bare"), tools: [weather()], stream: true }));
+  assert.deepEqual(got.finish, ["length"]);
 });
 
 test("embeddings: numbers and base64 are the same vectors, and only a tier with the same model stands in", async (t) => {

@@ -25,9 +25,10 @@ const scratch = mkdtempSync(path.join(os.tmpdir(), "backstop-sdk-"));
 process.on("exit", () => rmSync(scratch, { recursive: true, force: true }));
 
 step(process.execPath, [path.join(here, "node_modules/typescript/bin/tsc"), "-p", here], here);
-const env = { ...process.env, NO_PROXY: "127.0.0.1,localhost" };
+const env = { ...process.env, NO_PROXY: "127.0.0.1,localhost", TMPDIR: scratch }; // what tests leave behind goes with scratch
 delete env.NODE_TEST_CONTEXT;
-if (!env.BACKSTOP_BIN) {
+if (env.BACKSTOP_BIN) env.BACKSTOP_BIN = path.resolve(env.BACKSTOP_BIN);
+else {
   env.BACKSTOP_BIN = path.join(scratch, "backstop");
   step("go", ["build", "-o", env.BACKSTOP_BIN, "./cmd/backstop"], root);
 }

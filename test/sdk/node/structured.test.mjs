@@ -89,9 +89,13 @@ test("the last resort of a call that was promised JSON is the configured JSON", 
   assert.deepEqual(JSON.parse(answer.choices[0].message.content), { fallback: true });
 });
 
-test("stream: promised JSON of a healthy primary", async (t) => {
-  const s = await stack(t);
-  const { openai } = sdk(s);
-  const whole = await openai.chat.completions.stream({ ...ask(), ...promised }).finalChatCompletion();
-  assert.ok(City.safeParse(whole.choices[0].message.parsed).success);
-});
+for (const fault of ["ok", "fenced", "prose", "hang"]) {
+  test(`stream: promised JSON of a primary with the fault ${fault} parses`, async (t) => {
+    const s = await stack(t);
+    const { openai, traffic } = sdk(s);
+    await s.primary.fault(fault);
+    const whole = await openai.chat.completions.stream({ ...ask(), ...promised }).finalChatCompletion();
+    assert.ok(City.safeParse(whole.choices[0].message.parsed).success);
+    assert.equal(traffic.answers.length, 1);
+  });
+}

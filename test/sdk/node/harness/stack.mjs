@@ -76,6 +76,12 @@ class Gateway {
     }
   }
 
+  // awaits reports whether the gateway said at its start that a key of the
+  // configuration has no effect yet.
+  awaits(key) {
+    return this.child.output.split("\n").some((line) => line.includes(`configuration: ${key}`) && line.includes("not arrived yet"));
+  }
+
   async end() {
     await this.child.end();
   }
