@@ -46,6 +46,15 @@ func (c *Call) advance(now time.Time) Step {
 		c.finish(now, a)
 		return c.last()
 	}
+	if tier := c.lastHope(now); tier >= 0 {
+		c.claims = true
+		c.descend(tier)
+		c.tier = tier
+		if step, why, _ := c.try(now, &c.route.Tiers[tier]); why == "" {
+			return step
+		}
+		c.tier = len(c.route.Tiers)
+	}
 	c.exhausted(now)
 	c.ended = now
 	return c.last()
@@ -119,7 +128,7 @@ func (c *Call) admit(now time.Time, t *Tier, a *attempt) (why string, until time
 		ask = append(ask, m.quality)
 	}
 	for _, b := range ask {
-		if !b.Ready(now) {
+		if !c.claims && !b.Ready(now) {
 			return "open", b.Until(now)
 		}
 	}
@@ -152,12 +161,16 @@ func (c *Call) enter(now time.Time, a *attempt) *breaker.Breaker {
 	if c.watched(a) {
 		sight = breaker.Watched
 	}
+	allow := (*breaker.Breaker).Allow
+	if c.claims {
+		allow = (*breaker.Breaker).Claim
+	}
 	var ok bool
-	if a.endpoint, ok = a.up.endpoint.Allow(now, breaker.Blind, c.hash); !ok {
+	if a.endpoint, ok = allow(a.up.endpoint, now, breaker.Blind, c.hash); !ok {
 		return a.up.endpoint
 	}
 	gate := c.gate(a)
-	if a.scope, ok = gate.Allow(now, sight, c.hash); !ok {
+	if a.scope, ok = allow(gate, now, sight, c.hash); !ok {
 		a.up.endpoint.Done(now, a.endpoint, breaker.Void, false)
 		return gate
 	}
@@ -165,7 +178,7 @@ func (c *Call) enter(now time.Time, a *attempt) *breaker.Breaker {
 		a.trial, _ = t.Allow(now, sight, c.hash)
 	}
 	if c.req.JSON && !c.req.Embed {
-		if a.quality, ok = a.model.quality.Allow(now, breaker.Blind, c.hash); !ok {
+		if a.quality, ok = allow(a.model.quality, now, breaker.Blind, c.hash); !ok {
 			a.up.endpoint.Done(now, a.endpoint, breaker.Void, false)
 			gate.Done(now, a.scope, breaker.Void, false)
 			if t := a.model.trial; t != nil {

@@ -39,6 +39,7 @@ type Call struct {
 	committed bool
 	reasked   bool      // promised JSON was asked for a second time
 	reask     AttemptID // the next try is that
+	claims    bool      // nothing else can answer: the call may be an open breaker's probe
 	origin    *Failure  // why the committed stream broke; nil = it did not
 	continues bool      // the rescuer is asked for the rest only
 	local     *attempt  // a local tier that was asked

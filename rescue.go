@@ -78,3 +78,19 @@ func (c *Call) spare() *attempt {
 	}
 	return nil
 }
+
+// lastHope is the tier that a call tries when no tier answers and none was
+// even asked, because every breaker is open: the one that would probe first.
+// -1 = none. Better one call that may be answered than none.
+func (c *Call) lastHope(now time.Time) int {
+	if c.claims || c.spent > 0 {
+		return -1
+	}
+	best, at := -1, time.Duration(0)
+	for _, s := range c.skips {
+		if s.Why == "open" && (best < 0 || s.Until < at) {
+			best, at = s.Tier, s.Until
+		}
+	}
+	return best
+}

@@ -108,3 +108,34 @@ func TestPromisedJSONIsAskedForOnceMore(t *testing.T) {
 		})
 	}
 }
+
+func TestWhenEverythingIsOpenOneCallATimeIsTheLastHope(t *testing.T) {
+	w := newWorld(t, pair(func(p *Plan) {
+		p.Routes[0].Tiers = p.Routes[0].Tiers[:1]
+		p.Upstreams[0].Breaker.Probe = ProbeLive
+	}))
+	w.acts["primary"] = overload
+	for i := 0; i < 6; i++ {
+		w.begin(Request{})
+		w.run(time.Duration(i+1) * 10 * time.Millisecond)
+	}
+	if w.asked["primary"] != 5 {
+		t.Fatalf("asked %d times, want 5: right after it opened nobody is let through", w.asked["primary"])
+	}
+	w.run(6 * time.Second)
+	w.acts["primary"] = silent
+	for i := 0; i < 10; i++ {
+		w.begin(Request{})
+	}
+	if w.asked["primary"] != 6 {
+		t.Errorf("asked %d times, want one call more", w.asked["primary"])
+	}
+	w.run(time.Minute)
+	w.acts["primary"] = good
+	r := w.begin(Request{})
+	w.run(2 * time.Minute)
+	if r.answered.Tier != 0 {
+		t.Errorf("the upstream is back, but tier %d answered: %v", r.answered.Tier, r.answered.Failure)
+	}
+	w.checkIdle()
+}

@@ -156,6 +156,23 @@ func (b *Breaker) allowSlowly(now time.Time, w uint64, sight Sight, hash uint64)
 	return t, true
 }
 
+// Claim is [Breaker.Allow] for a call that nothing else can answer: of an open
+// breaker it may be the probe before its time, one call at a time and only
+// after the first wait (5 s of a reset of 60 s) since the last probe. A breaker
+// that is forced open refuses it as well.
+func (b *Breaker) Claim(now time.Time, sight Sight, hash uint64) (Ticket, bool) {
+	if t, ok := b.Allow(now, sight, hash); ok {
+		return t, true
+	}
+	v := b.apply(now, event{kind: evAllow, claim: true})
+	if !v.yes {
+		return Ticket{}, false
+	}
+	t := b.issue(now.Sub(b.epoch), v.gen&genMask, sight, hash)
+	t.bits |= uint64(v.probe)
+	return t, true
+}
+
 // Ready reports whether [Breaker.Allow] would admit a call at now. It changes
 // nothing. During a ramp it says yes although some calls are still refused.
 func (b *Breaker) Ready(now time.Time) bool {

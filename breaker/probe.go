@@ -113,8 +113,8 @@ func (m *machine) scaled(d time.Duration) time.Duration {
 }
 
 // allow is the way in when the word alone cannot tell.
-func (m *machine) allow(now time.Duration, v *verdict) {
-	if !m.ready(now) {
+func (m *machine) allow(claim bool, now time.Duration, v *verdict) {
+	if !m.ready(now) && !(claim && m.claimable(now)) {
 		return
 	}
 	switch m.mode {
@@ -128,6 +128,13 @@ func (m *machine) allow(now time.Duration, v *verdict) {
 		v.probe = probeLive
 	}
 	v.yes, v.gen = true, m.gen
+}
+
+// claimable reports whether a call that nothing else can answer may be the
+// probe although its time has not come: no probe is running, and the first
+// wait has passed since the last one.
+func (m *machine) claimable(now time.Duration) bool {
+	return m.mode == Open && m.trial.probe == probeNone && now >= m.trial.started+m.scaled(waits[0])
 }
 
 // ready reports whether allow would admit.

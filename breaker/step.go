@@ -42,6 +42,7 @@ type event struct {
 	kind     eventKind
 	first    bool // Progress, Suspect: of this ticket
 	overload bool
+	claim    bool // Allow: nothing else can answer
 	result   Result
 	state    State // Force, Restore
 	flags    uint64
@@ -91,7 +92,7 @@ func (m *machine) step(e event, now time.Duration) (v verdict) {
 	m.expire(now, &v)
 	switch e.kind {
 	case evAllow:
-		m.allow(now, &v)
+		m.allow(e.claim, now, &v)
 	case evProgress:
 		m.progress(e, now, &v)
 	case evSuspect:
