@@ -32,6 +32,9 @@ type cli struct {
 	Check   checkCmd   `cmd:"" help:"Check a configuration with the code that serve uses."`
 	Mock    mockCmd    `cmd:"" help:"Run a model server that misbehaves on request, to test applications."`
 	Bench   benchCmd   `cmd:"" help:"Send load at a fixed rate and judge the answers; 'bench article' needs nothing else."`
+	Sim     simCmd     `cmd:"" help:"Play an outage in virtual time, with the decision code of the gateway; a scenario with expectations is a gate for CI."`
+	Explain explainCmd `cmd:"" help:"Show what a request for a model would go through, with the worst case."`
+	Why     whyCmd     `cmd:"" help:"Tell the story of one call: attempts, waits, verdicts, times."`
 	Version versionCmd `cmd:"" help:"Print version, commit and Go version."`
 	Help    helpCmd    `cmd:"" help:"Show this help, or that of a command."`
 }

@@ -1,0 +1,170 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+	"time"
+)
+
+type whyCmd struct {
+	ID    string `arg:"" help:"Request id, as in the x-request-id header."`
+	Admin string `placeholder:"URL" default:"http://localhost:3001" help:"The admin plane."`
+	Token string `placeholder:"T" help:"Its token (default: the one that a local gateway keeps in its file)."`
+}
+
+// whyCall is what the command reads of GET /api/calls/{id}.
+type whyCall struct {
+	ID, Op, Caller, Route, Asked, Tier, Upstream, Model, Reason, Outcome, Code, Message string
+	Time                                                                                time.Time
+	Status                                                                              int
+	Stream, Committed, Truncated                                                        bool
+	Repaired, Dropped                                                                   []string
+	Duration                                                                            float64 `json:"duration_ms"`
+	FirstToken                                                                          float64 `json:"first_token_ms"`
+	Attempts                                                                            []struct {
+		Attempt, Tier, Key, Status, Replays int
+		Upstream, Model, Outcome            string
+		Probe, Retry                        bool
+		Start                               float64 `json:"start_ms"`
+		Waited                              float64 `json:"waited_ms"`
+		FirstByte                           float64 `json:"first_byte_ms"`
+		FirstToken                          float64 `json:"first_token_ms"`
+		Duration                            float64 `json:"duration_ms"`
+	}
+	Skipped []struct {
+		Tier          int
+		Upstream, Why string
+		Until         float64 `json:"until_ms"`
+	}
+}
+
+func (c *whyCmd) Run(s *streams) error {
+	base, err := url.Parse(c.Admin)
+	if err != nil || base.Host == "" {
+		return failf(exitUsage, "--admin %q: give the URL of the admin plane, such as http://localhost:3001", c.Admin)
+	}
+	token := c.Token
+	if token == "" {
+		token = keptToken(base.Port())
+	}
+	if token == "" {
+		return failf(exitUsage, "no token: give --token, as in admin.token or in the dashboard URL")
+	}
+	req, err := http.NewRequestWithContext(s.ctx, http.MethodGet, strings.TrimRight(c.Admin, "/")+"/api/calls/"+url.PathEscape(c.ID), nil)
+	if err != nil {
+		return failf(exitUsage, "--admin %q: %s", c.Admin, err)
+	}
+	req.Header.Set("Authorization", "Bearer "+token)
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return failf(exitFailed, "no gateway answers at %s: %s; name its admin plane with --admin", c.Admin, plainReason(err))
+	}
+	defer resp.Body.Close()
+	body, _ := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
+	switch resp.StatusCode {
+	case http.StatusOK:
+	case http.StatusUnauthorized, http.StatusForbidden:
+		return failf(exitFailed, "the admin plane refused the token: give --token")
+	case http.StatusNotFound:
+		return failf(exitFailed, "no call with the id %.60s is remembered; the last 10,000 are, since the start", c.ID)
+	default:
+		return failf(exitFailed, "the admin plane answered %d", resp.StatusCode)
+	}
+	var call whyCall
+	if err := json.Unmarshal(body, &call); err != nil {
+		return failf(exitFailed, "the admin plane answered something else than a call")
+	}
+	call.tell(s.out)
+	return nil
+}
+
+// keptToken reads the token that a gateway of this user keeps for its port.
+func keptToken(port string) string {
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		dir = os.TempDir()
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "backstop", "admin-token-"+filepath.Base(port)))
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(text))
+}
+
+// tell prints the timeline of a call.
+func (c *whyCall) tell(w io.Writer) {
+	head := fmt.Sprintf("%s %s, model %q", c.Op, c.ID, c.Asked)
+	if c.Caller != "" {
+		head += ", caller " + c.Caller
+	}
+	fmt.Fprintf(w, "%s, route %q, %s\n", head, c.Route, c.Time.Format(time.RFC3339))
+	type line struct {
+		at   float64
+		text string
+	}
+	var lines []line
+	add := func(at float64, form string, args ...any) { lines = append(lines, line{at, fmt.Sprintf(form, args...)}) }
+	for _, k := range c.Skipped {
+		again := ""
+		if k.Until > 0 {
+			again = fmt.Sprintf(", free again in %.0f ms", k.Until)
+		}
+		add(-1, "tier %d %s passed over: %s%s", k.Tier+1, k.Upstream, k.Why, again)
+	}
+	for _, a := range c.Attempts {
+		what := "try"
+		if a.Retry {
+			what = "retry"
+		}
+		note := ""
+		if a.Probe {
+			note = ", the breaker's probe"
+		}
+		if a.Waited > 0 {
+			note += fmt.Sprintf(", after a wait of %.0f ms", a.Waited)
+		}
+		if a.Replays > 0 {
+			note += fmt.Sprintf(", %d replays on a fresh connection", a.Replays)
+		}
+		add(a.Start, "%s %d at tier %d %s as %q%s", what, a.Attempt, a.Tier+1, a.Upstream, a.Model, note)
+		if a.FirstByte > 0 {
+			add(a.Start+a.FirstByte, "  headers")
+		}
+		if a.FirstToken > 0 {
+			add(a.Start+a.FirstToken, "  first token")
+		}
+		status := ""
+		if a.Status > 0 {
+			status = fmt.Sprintf(" (HTTP %d)", a.Status)
+		}
+		add(a.Start+a.Duration, "  %s%s", a.Outcome, status)
+	}
+	sort.SliceStable(lines, func(i, j int) bool { return lines[i].at < lines[j].at })
+	for _, l := range lines {
+		if l.at < 0 {
+			fmt.Fprintf(w, "%13s  %s\n", "", l.text)
+			continue
+		}
+		fmt.Fprintf(w, "%10.1f ms  %s\n", l.at, l.text)
+	}
+	end := fmt.Sprintf("answered by %s %s with HTTP %d", c.Tier, c.Upstream, c.Status)
+	if c.Code != "" {
+		end = fmt.Sprintf("error %s with HTTP %d: %s", c.Code, c.Status, c.Message)
+	}
+	if c.Reason != "" {
+		end += ", because of " + c.Reason
+	}
+	for what, list := range map[string][]string{"repaired": c.Repaired, "left out": c.Dropped} {
+		if len(list) > 0 {
+			end += ", " + what + " " + strings.Join(list, ", ")
+		}
+	}
+	fmt.Fprintf(w, "%10.1f ms  %s\n", c.Duration, end)
+}
