@@ -85,8 +85,9 @@ type attempt struct {
 	judged   bool // the endpoint's ticket is done
 	leases   []heldLease
 
-	outcome Outcome
-	settled bool
+	outcome  Outcome
+	settled  bool
+	switched bool // from now on the model is asked plainly
 }
 
 type heldLease struct {

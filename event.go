@@ -58,6 +58,7 @@ type AttemptRecord struct {
 	Probe      bool
 	Retry      bool
 	Replays    int
+	Switched   bool    // its outcome switched the upstream's model to plain bodies until a reload
 	Outcome    Outcome // Body and Message are cleared
 }
 

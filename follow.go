@@ -7,7 +7,7 @@ func (c *Call) follow(now time.Time, a *attempt) {
 	o, u := &a.outcome, a.up.u
 	switch {
 	case o.Class == Rejected && o.NoStream && !a.plain:
-		a.model.plain.Store(true)
+		a.switched = a.model.plain.CompareAndSwap(false, true)
 		c.again(true)
 	case o.Class == Rejected && o.Param != "" && len(c.without) == 0 && droppable(o.Param):
 		c.without = []string{o.Param}

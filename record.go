@@ -144,7 +144,7 @@ func (c *Call) failedClass() Class {
 
 func (c *Call) record(a *attempt) AttemptRecord {
 	r := AttemptRecord{ID: a.id, Tier: a.tier, Upstream: a.name, Model: a.sent, Key: a.key, Start: a.began.Sub(c.began),
-		Waited: a.waited, Probe: a.probe, Retry: a.retry, Outcome: a.outcome, Replays: a.outcome.Replayed}
+		Waited: a.waited, Probe: a.probe, Retry: a.retry, Outcome: a.outcome, Switched: a.switched, Replays: a.outcome.Replayed}
 	r.Outcome.Body, r.Outcome.Message = nil, ""
 	if !a.firstByte.IsZero() {
 		r.FirstByte = a.firstByte.Sub(a.began)

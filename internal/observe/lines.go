@@ -113,6 +113,16 @@ func (o *Observer) logPrimary(e *backstop.Event) {
 	}
 }
 
+// logSwitched tells once that an upstream refused to stream a model.
+func (o *Observer) logSwitched(e *backstop.Event) {
+	for i := range e.Attempts {
+		if a := &e.Attempts[i]; a.Switched {
+			o.line(slog.LevelWarn, "upstream "+nameOf(a.Upstream)+" refused to stream: it is asked for plain bodies until a reload, and a hang is seen at the end only",
+				slog.String("model", clip(a.Model)), slog.String("id", clip(e.ID)))
+		}
+	}
+}
+
 // modelError tells the faults of an upstream from what is the caller's doing.
 func modelError(c backstop.Class) bool {
 	switch c {

@@ -89,6 +89,7 @@ func (o *Observer) Call(e *backstop.Event) {
 	o.recent.add(e)
 	o.logCall(e)
 	o.logPrimary(e)
+	o.logSwitched(e)
 	o.outage.count(e)
 }
 
