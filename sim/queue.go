@@ -24,7 +24,7 @@ type event struct {
 	at   int64 // ns since the start
 	seq  uint64
 	kind kind
-	n    int // which fault, which replica, which version of a play
+	n    int32 // which fault, which replica, which version of a play
 	run  *run
 	play *play
 }
@@ -32,10 +32,37 @@ type event struct {
 func (e *event) before(o *event) bool { return e.at < o.at || e.at == o.at && e.seq < o.seq }
 
 // queue is a heap of events with four children to a node: flatter than two,
-// and a node's children share a line or two of the cache.
+// and a node's children share a line or two of the cache. Beside it stands a
+// line for events that are planned in their own order, such as the ends of
+// callers' patience, which would only fill the heap.
 type queue struct {
 	heap []event
+	line []event
+	head int // of the line
 	seq  uint64
+}
+
+// append plans an event that is not earlier than those appended before.
+func (q *queue) append(e event) {
+	q.seq++
+	e.seq = q.seq
+	if q.head > 1024 && q.head > len(q.line)/2 {
+		n := copy(q.line, q.line[q.head:])
+		clear(q.line[n:])
+		q.line, q.head = q.line[:n], 0
+	}
+	q.line = append(q.line, e)
+}
+
+// next takes the earliest event.
+func (q *queue) next() (event, bool) {
+	if q.head < len(q.line) && (len(q.heap) == 0 || q.line[q.head].before(&q.heap[0])) {
+		e := q.line[q.head]
+		q.line[q.head] = event{}
+		q.head++
+		return e, true
+	}
+	return q.pop()
 }
 
 func (q *queue) push(e event) {

@@ -52,7 +52,10 @@ type Arrivals struct {
 	Stream  float64 // share of calls that want a stream
 	JSON    float64 // share of calls that were promised JSON
 	Embed   float64 // share of calls that want embeddings
-	Callers int     // how many there are, evenly busy; 0 = 100
+	// Same is the share of answers that another upstream would give word for
+	// word: only those streams can be spliced after they broke.
+	Same    float64
+	Callers int // how many there are, evenly busy; 0 = 100
 	// Models are the names asked for and their weights; none = the name of the
 	// plan's first route.
 	Models []ModelShare
@@ -139,8 +142,8 @@ func (s *Scenario) check(plan *backstop.Plan) error {
 		return fmt.Errorf("arrivals: timeout %s, retries %d: write a positive time and at most 100 retries", a.Timeout, a.Retries)
 	case a.Callers < 1 || a.Callers > maxCallers:
 		return fmt.Errorf("arrivals: callers %d: write 1 to %d", a.Callers, maxCallers)
-	case !share(a.Stream) || !share(a.JSON) || !share(a.Embed):
-		return fmt.Errorf("arrivals: stream, json and embed are shares: write 0 to 1")
+	case !share(a.Stream) || !share(a.JSON) || !share(a.Embed) || !share(a.Same):
+		return fmt.Errorf("arrivals: stream, json, embed and same are shares: write 0 to 1")
 	case len(s.Faults) > maxFaults:
 		return fmt.Errorf("faults: more than %d: split the scenario", maxFaults)
 	}

@@ -1,0 +1,263 @@
+package sim
+
+import (
+	"time"
+
+	"backstop"
+)
+
+// ask is what a caller wants, drawn once and kept over its retries.
+type ask struct {
+	index   uint64
+	at      int64 // when it first called
+	model   string
+	route   *backstop.Route
+	caller  string
+	replica int
+	stream  bool
+	json    bool
+	embed   bool
+	differs bool // another upstream would not answer in the same words
+
+	troubled uint64 // sites with a fault at work when it came, as bits
+	after    int    // place among the calls after an outage, -1 = none
+	episode  int    // that outage
+}
+
+// run is one call at one replica.
+type run struct {
+	ask    ask
+	call   *backstop.Call
+	live   *play
+	began  int64
+	timer  int64 // when the engine is asked again, 0 = not planned
+	tries  int   // attempts so far
+	again  int   // retries of the caller before this call
+	mends  bool
+	passes bool
+	token  int64 // first token of the running attempt, 0 = none yet
+	first  int64 // first token that the caller saw or will see, 0 = none yet
+	broke  bool  // its stream broke after the first token
+	tried  uint64
+	left   bool
+	over   bool
+	woken  bool
+	check  *witness
+}
+
+// arrive lets a call in.
+func (w *world) arrive(a ask) { w.call(a, 0) }
+
+func (w *world) call(a ask, again int) {
+	rep := w.replicas[a.replica]
+	r := &run{ask: a, began: w.now, again: again, mends: a.route.JSON.Repair, passes: a.route.JSON.Truncated == "mark"}
+	req := backstop.Request{
+		Model: a.model, Caller: a.caller, Dialect: backstop.OpenAI, Stream: a.stream, JSON: a.json || a.route.JSON.Always,
+		Embed: a.embed, Streamable: true, Reask: !a.stream, Rescuable: a.stream, Retrying: again > 0,
+		Wake: func() { w.wake(r) },
+	}
+	r.call = rep.engine.Begin(w.time(), req)
+	if w.checker != nil {
+		r.check = w.checker.begin(w, r)
+	}
+	if t := w.s.Arrivals.Timeout; t > 0 {
+		w.q.append(event{at: w.now + int64(t), kind: onPatience, run: r})
+	}
+	w.step(r)
+}
+
+func (w *world) wake(r *run) {
+	if !r.woken {
+		r.woken = true
+		w.q.push(event{at: w.now, kind: onWake, run: r})
+	}
+}
+
+// step obeys the engine until it waits or is done.
+func (w *world) step(r *run) {
+	if r.over {
+		return
+	}
+	for n := 0; ; n++ {
+		if n > maxSteps {
+			w.fail("a call takes %d steps without a wait", maxSteps)
+			return
+		}
+		s := r.call.Next(w.time())
+		if r.check != nil {
+			w.checker.step(w, r, &s)
+		}
+		switch s.Kind {
+		case backstop.Try:
+			w.try(r, &s)
+		case backstop.Drop:
+			if r.live != nil && r.live.id == s.Attempt {
+				w.drop(r.live)
+				r.live, r.token = nil, 0
+			}
+		case backstop.Serve:
+			w.tally.refused(w, r, s.Tier)
+			w.local(r, &s)
+		case backstop.Wait:
+			w.waits(r, s.Until)
+			return
+		case backstop.Done:
+			w.done(r, &s)
+			return
+		}
+	}
+}
+
+// maxSteps is far above what a call may need between two waits.
+const maxSteps = 64
+
+func (w *world) try(r *run, s *backstop.Step) {
+	site := w.sites[s.Upstream.Name]
+	r.tries++
+	site.attempts++
+	if site.trouble > 0 && !s.Probe {
+		site.stressed++
+	}
+	if s.Probe {
+		site.probes++
+	}
+	r.tried |= 1 << uint(s.Tier&63)
+	w.tally.refused(w, r, s.Tier)
+	p := &play{site: site, run: r, id: s.Attempt, model: s.Model, key: s.Key, embed: r.ask.embed, plain: s.Plain, without: s.Without,
+		dice: roll(w.s.Seed, diceAttempt, r.ask.index, uint64(site.index), uint64(r.again*16+r.tries))}
+	if s.Splice {
+		r.broke, p.splice = true, true
+		p.apart = !s.Continue && r.ask.differs
+	}
+	r.live, r.token = p, 0
+	w.begin(p)
+}
+
+// local lets a local tier answer. Caches are empty in a simulation.
+func (w *world) local(r *run, s *backstop.Step) {
+	l := r.ask.route.Tiers[s.Tier].Local
+	o := goodOutcome
+	if l.Template == nil || r.ask.json && l.Template.JSON == nil {
+		o = backstop.Outcome{Class: backstop.Canceled, Kind: backstop.KindMiss}
+	}
+	r.call.Observe(w.time(), s.Attempt, backstop.Mark{Kind: backstop.Ended, Outcome: o})
+}
+
+// waits plans the next look at a call. A later one than is planned already is
+// found out when the earlier one comes.
+func (w *world) waits(r *run, until time.Time) {
+	if until.IsZero() {
+		return
+	}
+	at := int64(until.Sub(w.epoch))
+	if at <= w.now {
+		w.fail("a wait is over already")
+		return
+	}
+	if r.timer == 0 || at < r.timer {
+		r.timer = at
+		w.q.push(event{at: at, kind: onTimer, run: r})
+	}
+}
+
+func (w *world) progress(p *play, bytes int) {
+	r := p.run
+	if r.live != p {
+		return
+	}
+	now := w.time()
+	r.call.Observe(now, p.id, backstop.Mark{Kind: backstop.Progress, Bytes: bytes})
+	if p.splice && r.token == 0 {
+		r.token = w.now
+		if p.apart {
+			w.diverge(p)
+			return
+		}
+		r.call.Observe(now, p.id, backstop.Mark{Kind: backstop.Seam})
+	}
+	if r.token == 0 {
+		r.token, r.first = w.now, w.now
+		if r.ask.stream {
+			r.call.Observe(now, p.id, backstop.Mark{Kind: backstop.Committed})
+		}
+		if r.check != nil {
+			w.checker.token(w, r)
+		}
+	}
+	w.step(r)
+}
+
+func (w *world) ended(p *play, o backstop.Outcome) {
+	r := p.run
+	if r.live != p {
+		return
+	}
+	if r.token == 0 {
+		r.token = w.now
+		if !r.broke {
+			r.first = w.now
+		}
+	}
+	r.live = nil
+	r.call.Observe(w.time(), p.id, backstop.Mark{Kind: backstop.Ended, Outcome: o})
+	w.step(r)
+}
+
+// diverge ends a rescuer whose text is not the one that the caller has.
+func (w *world) diverge(p *play) {
+	o := failed(backstop.Garbled, backstop.KindDiverged, backstop.CountsNone)
+	o.Status = 200
+	w.drop(p)
+	p.run.live = nil
+	p.run.call.Observe(w.time(), p.id, backstop.Mark{Kind: backstop.Ended, Outcome: o})
+	w.step(p.run)
+}
+
+// patience ends: the caller leaves unless it is being answered.
+func (w *world) patience(r *run) {
+	if r.over || r.ask.stream && r.first > 0 {
+		return
+	}
+	r.left = true
+	r.call.Observe(w.time(), 0, backstop.Mark{Kind: backstop.Left})
+	w.step(r)
+}
+
+// done ends a call; a caller without an answer may call again.
+func (w *world) done(r *run, s *backstop.Step) {
+	r.over = true
+	if r.check != nil {
+		w.checker.done(w, r, s)
+	}
+	if s.Failure != nil && r.again < w.s.Arrivals.Retries {
+		w.counted(r, s)
+		d := roll(w.s.Seed, diceRetry, r.ask.index, uint64(r.again))
+		pause := min(8*time.Second, time.Second/2<<min(r.again, 8))
+		w.q.push(event{at: w.now + int64(d.between(pause*3/4, pause)), kind: onAgain, run: r})
+		return
+	}
+	if s.Failure != nil && w.debug != nil {
+		w.debug(r, s.Failure.Error())
+	}
+	w.counted(r, s)
+	w.tally.finish(w, r, s)
+}
+
+// counted notes how far down a caller's first call got while a fault was at
+// work: these are the calls that wanted the faulted upstream.
+func (w *world) counted(r *run, s *backstop.Step) {
+	if r.ask.troubled == 0 || r.again > 0 {
+		return
+	}
+	last := s.Tier
+	if s.Failure != nil {
+		last = len(r.ask.route.Tiers) - 1
+	}
+	for i := 0; i <= last && i < len(r.ask.route.Tiers); i++ {
+		if name := r.ask.route.Tiers[i].Upstream; name != "" {
+			if site := w.sites[name]; r.ask.troubled>>uint(site.index&63)&1 == 1 {
+				site.wanted++
+			}
+		}
+	}
+}
