@@ -1,0 +1,174 @@
+package jsonfix
+
+// answer to a question about what comes next.
+type answer uint8
+
+const (
+	no answer = iota
+	yes
+	more3     // src ends before the answer is known
+	joined    // a + and another string follow
+	ambiguous // a list without brackets
+)
+
+// maxWord bounds unquoted words and the keys that a look-ahead accepts: what
+// is undecided must not be held back for ever.
+const maxWord = 4096
+
+// maxKey bounds a quoted key in a look-ahead.
+const maxKey = 256
+
+// unknown is the answer at the end of src: a prefix of something legal counts
+// as legal once no more will come.
+func unknown(final bool) answer {
+	if final {
+		return yes
+	}
+	return more3
+}
+
+// keyAhead: a key and a colon stand at i.
+func keyAhead(src []byte, i int, final bool) answer {
+	g, n := glyphAt(src, i)
+	switch {
+	case g == gEnd || g == gSplit:
+		return unknown(final)
+	case g.quote():
+		end, a := quotedEnd(src, i, final)
+		if a != yes || end < 0 {
+			return a
+		}
+		return colonAhead(src, end, final)
+	}
+	for k := i; k-i < maxKey; k += n {
+		if g, n = glyphAt(src, k); !g.word() {
+			if k == i {
+				return no
+			}
+			if g == '"' {
+				k++
+			}
+			if k >= len(src) {
+				break
+			}
+			return colonAhead(src, k, final)
+		}
+	}
+	if !final && len(src)-i < maxKey {
+		return more3
+	}
+	return no
+}
+
+// quotedEnd finds the end of the quoted key at i. A yes with -1 means that it
+// is one although its closing quote is missing.
+func quotedEnd(src []byte, i int, final bool) (end int, a answer) {
+	open, n := glyphAt(src, i)
+	for k := i + n; k-i < maxKey; k += n {
+		var g glyph
+		g, n = glyphAt(src, k)
+		switch {
+		case g == gEnd || g == gSplit:
+			return -1, unknown(final)
+		case g == open && (src[k] < 0x80 || !opens(src, k)):
+			return k + n, yes
+		case g == '\\':
+			n = 2
+		case g == '\n' || g == '{' || g == '}':
+			return 0, no
+		case g == ':' && k > i+1 && valueAhead(src, k+n, final) == yes && wordsOnly(src, i+1, k):
+			if next, _ := afterBlanks(src, k+n); next < len(src) && src[next] == '"' {
+				return -1, yes
+			}
+		}
+	}
+	return 0, no
+}
+
+func wordsOnly(src []byte, i, j int) bool {
+	for i < j {
+		g, n := glyphAt(src, i)
+		if !g.word() {
+			return false
+		}
+		i += n
+	}
+	return true
+}
+
+func colonAhead(src []byte, i int, final bool) answer {
+	at, _ := afterBlanks(src, i)
+	switch g, _ := glyphAt(src, at); g {
+	case gEnd, gSplit:
+		return unknown(final)
+	case ':', '=':
+		return yes
+	}
+	return no
+}
+
+// memberAhead: a key, a colon and, for a key without quotes, a value that is
+// plainly one.
+func memberAhead(src []byte, i int, final bool) answer {
+	a := keyAhead(src, i, final)
+	if a != yes {
+		return a
+	}
+	g, n := glyphAt(src, i)
+	for k := i; ; k += n {
+		if g, n = glyphAt(src, k); g == gEnd {
+			return yes
+		}
+		if g == ':' || g == '=' {
+			return valueAhead(src, k+n, final)
+		}
+		if k-i > maxKey {
+			return no
+		}
+	}
+}
+
+// valueAhead: something that is plainly a value begins behind i.
+func valueAhead(src []byte, i int, final bool) answer {
+	at, _ := afterBlanks(src, i)
+	g, _ := glyphAt(src, at)
+	switch {
+	case g == gEnd || g == gSplit:
+		return unknown(final)
+	case g.quote() || g.digit() || g == '-' || g == '{' || g == '[':
+		return yes
+	case literalAhead(src, at):
+		return yes
+	}
+	return no
+}
+
+// literalAhead: a word of JSON or Python that is a value.
+func literalAhead(src []byte, i int) bool {
+	for _, w := range []string{"true", "false", "null", "True", "False", "None"} {
+		if has(src, i, w) {
+			g, _ := glyphAt(src, i+len(w))
+			return !g.word() || g == '.'
+		}
+	}
+	return false
+}
+
+// afterNoise skips blanks and short comments.
+func afterNoise(src []byte, i int) (at int, line bool) {
+	at, line = afterBlanks(src, i)
+	for range 4 {
+		kind, n, ok := commentAt(src, at)
+		if !ok {
+			return at, line
+		}
+		end := commentEnd(src[:min(len(src), at+maxKey)], at+n, kind)
+		if end < 0 {
+			return at, line
+		}
+		var l bool
+		at, l = afterBlanks(src, end)
+		line = line || l
+	}
+	return at, line
+}
