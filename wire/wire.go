@@ -95,6 +95,10 @@ type Signal struct {
 	Kind    SignalKind
 	Bytes   int              // content bytes
 	Outcome backstop.Outcome // Fault
+	// Parsed is what the reader made of the event, for the writer of the same
+	// dialect, so that it need not parse again. It is valid until the reader's
+	// next event; nil = nothing.
+	Parsed any
 }
 
 // StreamReader follows one upstream stream. Not safe for concurrent use.
@@ -108,6 +112,39 @@ type StreamReader interface {
 	Usage() (input, output int)
 	// ToolBegun reports whether a tool call has begun.
 	ToolBegun() bool
+}
+
+// TextReader is a StreamReader whose answer can be compared with another's,
+// which is what taking over a broken stream needs.
+type TextReader interface {
+	// AppendText appends the content text of the latest event to the text of
+	// all events before it, decoded. Reasoning is no content. A surrogate half
+	// that waits for its other half in a later event stands as three bytes at
+	// the end; the next call puts the pair together.
+	AppendText(all []byte) []byte
+	// TextOnly reports whether the answer so far is nothing but text and
+	// reasoning: no tool call, refusal, sound or second choice has begun.
+	TextOnly() bool
+}
+
+// Grafter is a StreamWriter that can go on with the events of another upstream
+// than the one that its stream began with. Id, model and created stay those of
+// the first one.
+type Grafter interface {
+	// Text returns an event with a piece of content text; nil for no text.
+	Text(text []byte) []byte
+	// Graft passes on what an event of the other upstream brings, without its
+	// reasoning, and without its content text unless text is set.
+	Graft(ev *sse.Event, sig *Signal, text bool) []byte
+	// Hold keeps the last event back until Close, which puts its note there.
+	Hold()
+}
+
+// Continuer is a Room that can ask an upstream for the rest of an answer.
+type Continuer interface {
+	// Continue returns the request for what comes after text. The outcome is
+	// nil or why this upstream cannot be asked.
+	Continue(r *Request, u *backstop.Upstream, model string, text []byte) (*Request, *backstop.Outcome)
 }
 
 // StreamWriter makes the caller's stream. Every method returns whole events

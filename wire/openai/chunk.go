@@ -6,6 +6,7 @@ type chunk struct {
 	b []byte
 
 	id, object, created, model span
+	fingerprint                span
 	choices, usage             span
 	fault                      bool // the event is an error in one of the known forms
 	known                      bool // at least one member is the dialect's
@@ -15,12 +16,14 @@ type chunk struct {
 
 // delta is what one choice of a chunk brings.
 type delta struct {
-	index  int
-	finish span // the finish reason with its quotes; zero = none yet
-	bytes  int  // content bytes as they stand in the event, escapes included
-	token  bool // something to show for: text, reasoning, refusal, tool call, sound
-	said   bool // something other than reasoning
-	tool   bool // a tool call begins or goes on
+	index   int
+	finish  span // the finish reason with its quotes; zero = none yet
+	content span // text, with its quotes; zero = none
+	bytes   int  // content bytes
+	token   bool // something to show for: text, reasoning, refusal, tool call, sound
+	said    bool // something other than reasoning
+	tool    bool // a tool call begins or goes on
+	other   bool // something that is neither text, reasoning nor a tool call
 }
 
 // parse reads an event. It is false for what is no object of this dialect.
@@ -58,6 +61,10 @@ func (c *chunk) field(m *memberWalk, odd *oddities) {
 		c.created = m.val
 	case "model":
 		c.model = m.val
+	case "system_fingerprint":
+		c.fingerprint = m.val
+		odd.alien = true // no proof of the dialect
+		return
 	case "choices":
 		c.choices = m.val
 	case "usage":
@@ -169,7 +176,7 @@ func (c *chunk) readChoice(d *delta, s span) bool {
 				c.readDelta(d, m.val)
 			}
 		case "text":
-			d.say(c.b, m.val)
+			d.speak(c.b, m.val)
 		case "error":
 			c.fault = c.fault || filledError(c.b, m.val, c.choices)
 		case "finish_reason":
@@ -188,8 +195,12 @@ func (c *chunk) readChoice(d *delta, s span) bool {
 func (c *chunk) readDelta(d *delta, s span) {
 	for m := inObject(c.b, s); m.next(); {
 		switch string(m.key.inner(c.b)) {
-		case "content", "refusal":
-			d.say(c.b, m.val)
+		case "content":
+			d.speak(c.b, m.val)
+		case "refusal":
+			d.aside(c.b, m.val)
+		case "images":
+			d.other = d.other || holds(c.b, m.val, '[')
 		case "reasoning", "reasoning_content", "reasoning_details":
 			d.text(c.b, m.val)
 		case "tool_calls":
@@ -202,10 +213,26 @@ func (c *chunk) readDelta(d *delta, s span) {
 		case "function_call":
 			d.function(c.b, m.val)
 		case "audio":
-			d.say(c.b, member(c.b, m.val, "data"))
-			d.say(c.b, member(c.b, m.val, "transcript"))
+			d.aside(c.b, member(c.b, m.val, "data"))
+			d.aside(c.b, member(c.b, m.val, "transcript"))
 		}
 	}
+}
+
+// speak takes a piece of content text, or content of another form.
+func (d *delta) speak(b []byte, s span) {
+	if d.say(b, s); s.filled(b) {
+		d.content = s
+	} else if holds(b, s, '[') {
+		d.other = true
+	}
+}
+
+// aside takes a piece of the answer that is not its text.
+func (d *delta) aside(b []byte, s span) {
+	before := d.bytes
+	d.say(b, s)
+	d.other = d.other || d.bytes > before
 }
 
 // say takes a piece of the answer itself.
@@ -219,7 +246,7 @@ func (d *delta) say(b []byte, s span) {
 func (d *delta) text(b []byte, s span) {
 	switch {
 	case s.filled(b):
-		d.bytes += s.to - s.from - 2
+		d.bytes += decodedSize(s.inner(b))
 		d.token = true
 	case s.is(b, '['):
 		if e := inArray(b, s); e.next() {

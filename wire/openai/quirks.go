@@ -36,7 +36,7 @@ func quirksOf(u *backstop.Upstream, model string) quirks {
 	}
 	q.RenameParams = over(q.RenameParams, mine.RenameParams)
 	q.SetParams = over(q.SetParams, mine.SetParams)
-	q.NoTools = q.NoTools || mine.NoTools
+	q.NoTools, q.Prefill = q.NoTools || mine.NoTools, q.Prefill || mine.Prefill
 	if mine.ReasoningContent == demanded {
 		q.ReasoningContent = demanded
 	}

@@ -28,6 +28,7 @@ type reader struct {
 	said   bool // there was content
 	lawful bool // a finish reason that may stand without content
 	tool   bool
+	other  bool // there was something that is neither text, reasoning nor a tool call
 	done   bool // [DONE] was seen
 	fault  *backstop.Outcome
 
@@ -46,7 +47,10 @@ type choiceState struct {
 // answer must not commit, so that End can still call it blank. And a finish
 // reason that means a broken answer, or that nobody knows, is a Fault.
 //
-// Signal.Bytes counts content as it stands in the event, escapes included.
+// An error event after the finish reason is Quiet: the answer is whole and its
+// caller knows so.
+//
+// Signal.Bytes counts content without its escapes.
 func (Room) Reader(r *wire.Request, a *wire.Reply) wire.StreamReader {
 	d := &reader{request: r, input: -1, output: -1, unary: r != nil && !r.Stream}
 	if a != nil {
@@ -75,7 +79,9 @@ func (d *reader) Event(ev *sse.Event) wire.Signal {
 		return d.inBand(ev, data)
 	}
 	d.events++
-	return d.progress(ev, data)
+	sig := d.progress(ev, data)
+	sig.Parsed = &d.chunk
+	return sig
 }
 
 // progress takes in a chunk that is no error.
@@ -87,6 +93,7 @@ func (d *reader) progress(ev *sse.Event, data []byte) wire.Signal {
 		d.speaks = d.speaks || t.token
 		d.said = d.said || t.said
 		d.tool = d.tool || t.tool
+		d.other = d.other || t.other || t.index != 0
 		if t.token {
 			sig.Kind = wire.Token
 		}
@@ -130,6 +137,9 @@ func (d *reader) choice(index int) *choiceState {
 
 // inBand judges an error event.
 func (d *reader) inBand(ev *sse.Event, data []byte) wire.Signal {
+	if d.speaks && d.finished() {
+		return wire.Signal{Kind: wire.Quiet}
+	}
 	return d.broken(JudgeEvent(d.request, d.seen(ev, data)))
 }
 
@@ -227,3 +237,16 @@ func (d *reader) settle(o backstop.Outcome) *backstop.Outcome {
 func (d *reader) Usage() (input, output int) { return d.input, d.output }
 
 func (d *reader) ToolBegun() bool { return d.tool }
+
+// AppendText implements wire.TextReader.
+func (d *reader) AppendText(all []byte) []byte {
+	for i := range d.chunk.list {
+		if s := d.chunk.list[i].content; s.there() {
+			all = appendDecoded(all, s.inner(d.chunk.b))
+		}
+	}
+	return all
+}
+
+// TextOnly implements wire.TextReader.
+func (d *reader) TextOnly() bool { return !d.tool && !d.other }

@@ -13,13 +13,16 @@ import (
 type writer struct {
 	op      wire.Op
 	usageOn bool
-	chunk   chunk
+	chunk   *chunk // for events that no reader has taken apart
 	out     []byte
 
-	id, object, created, model []byte // raw, of the first event that has them
-	finished                   bool   // a finish reason went out
-	over                       bool   // the upstream's [DONE] was here
-	closed                     bool
+	id, object, created, model, fingerprint []byte // raw, of the first event that has them
+
+	finished bool // a finish reason was here
+	over     bool // the upstream's [DONE] was here
+	closed   bool
+	hold     bool   // the last event waits for its note
+	last     []byte // data of that event
 }
 
 // Writer makes the caller's stream out of events of this dialect. They pass
@@ -28,7 +31,8 @@ type writer struct {
 // malformed events are left out.
 //
 // [DONE] is written by Close alone: once, last, and only after a finish
-// reason. A note goes out before it in one more chunk without choices:
+// reason. A note goes out as member x_backstop of the last event, if the writer
+// was told to hold that back, else in one more chunk without choices:
 //
 //	data: {"id":…,"object":…,"created":…,"model":…,"choices":[],"x_backstop":{…}}
 //
@@ -43,15 +47,8 @@ func (Room) Writer(r *wire.Request) wire.StreamWriter {
 }
 
 func (w *writer) Event(ev *sse.Event, sig *wire.Signal) []byte {
-	if sig != nil && sig.Kind == wire.Terminal {
-		w.over = true
-	}
-	if w.closed || w.over || ev.Comment || sig != nil && sig.Kind != wire.Quiet && sig.Kind != wire.Token {
-		return nil
-	}
-	data := bytes.TrimSpace(ev.Data)
-	c := &w.chunk
-	if len(data) == 0 || !c.parse(data) || c.fault || !c.known {
+	c := w.taken(ev, sig)
+	if c == nil {
 		return nil
 	}
 	w.remember(c)
@@ -59,13 +56,52 @@ func (w *writer) Event(ev *sse.Event, sig *wire.Signal) []byte {
 	if hide && len(c.list) == 0 {
 		return nil // the usage event that we asked for
 	}
-	if edited := w.edited(c, hide); edited != nil {
+	edited := w.edited(c, hide)
+	switch {
+	case w.hold && w.finished && edited != nil:
+		return w.keep(edited)
+	case w.hold && w.finished:
+		return w.keep(c.b)
+	case edited != nil:
 		return w.frame(edited)
-	}
-	if len(ev.Raw) == 0 || !closedEvent(ev.Raw) {
-		return w.frame(data)
+	case len(ev.Raw) == 0 || !closedEvent(ev.Raw):
+		return w.frame(c.b)
 	}
 	return ev.Raw
+}
+
+// taken is the event taken apart, by its reader or here; nil if it does not
+// pass at all.
+func (w *writer) taken(ev *sse.Event, sig *wire.Signal) *chunk {
+	if sig != nil && sig.Kind == wire.Terminal {
+		w.over = true
+	}
+	if w.closed || w.over || ev.Comment || sig != nil && sig.Kind != wire.Quiet && sig.Kind != wire.Token {
+		return nil
+	}
+	data := bytes.TrimSpace(ev.Data)
+	if len(data) == 0 {
+		return nil
+	}
+	if sig != nil {
+		if c, ok := sig.Parsed.(*chunk); ok && len(c.b) == len(data) && &c.b[0] == &data[0] {
+			return passable(c)
+		}
+	}
+	if w.chunk == nil {
+		w.chunk = &chunk{}
+	}
+	if !w.chunk.parse(data) {
+		return nil
+	}
+	return passable(w.chunk)
+}
+
+func passable(c *chunk) *chunk {
+	if c.fault || !c.known {
+		return nil
+	}
+	return c
 }
 
 // remember keeps the head of the stream for a chunk of our own.
@@ -73,7 +109,7 @@ func (w *writer) remember(c *chunk) {
 	for _, h := range [...]struct {
 		to *[]byte
 		s  span
-	}{{&w.id, c.id}, {&w.object, c.object}, {&w.model, c.model}} {
+	}{{&w.id, c.id}, {&w.object, c.object}, {&w.model, c.model}, {&w.fingerprint, c.fingerprint}} {
 		if len(*h.to) == 0 && h.s.filled(c.b) {
 			*h.to = append(*h.to, h.s.of(c.b)...)
 		}
@@ -87,6 +123,20 @@ func (w *writer) remember(c *chunk) {
 // if it may stay as it is.
 func (w *writer) edited(c *chunk, hide bool) []byte {
 	e := edits{b: c.b}
+	w.finish(c, &e)
+	if whole, ok := root(c.b); hide && ok {
+		if cut := cutMember(c.b, whole, "usage"); cut.there() {
+			e.replace(cut, "")
+		}
+	}
+	if len(e.list) == 0 {
+		return nil
+	}
+	return e.apply()
+}
+
+// finish notes finish reasons and gives them the dialect's words.
+func (w *writer) finish(c *chunk, e *edits) {
 	for i := range c.list {
 		f := c.list[i].finish
 		if !f.there() {
@@ -98,15 +148,6 @@ func (w *writer) edited(c *chunk, hide bool) []byte {
 			e.replace(f, string(appendString(nil, name)))
 		}
 	}
-	if whole, ok := root(c.b); hide && ok {
-		if cut := cutMember(c.b, whole, "usage"); cut.there() {
-			e.replace(cut, "")
-		}
-	}
-	if len(e.list) == 0 {
-		return nil
-	}
-	return e.apply()
 }
 
 // closedEvent reports whether raw ends with a blank line. The last event of a
@@ -126,20 +167,37 @@ func (w *writer) Close(note *wire.Note) []byte {
 	}
 	w.closed = true
 	w.out = w.out[:0]
-	if note != nil {
-		w.out = sse.Append(w.out, "", w.noteChunk(note))
+	last := w.last
+	switch {
+	case note == nil:
+	case last == nil:
+		last = w.noteChunk(note)
+	default:
+		if whole, ok := root(last); ok {
+			last = setMember(last, whole, "x_backstop", string(noteJSON(note)))
+		}
+	}
+	if last != nil {
+		w.out = sse.Append(w.out, "", last)
 	}
 	w.out = sse.Append(w.out, "", doneWord)
 	return w.out
 }
 
 func (w *writer) noteChunk(note *wire.Note) []byte {
+	return append(append(w.head(`[]`), `,"x_backstop":`...), append(noteJSON(note), '}')...)
+}
+
+// head begins a chunk of our own: everything up to its choices.
+func (w *writer) head(choices string) []byte {
 	b := append([]byte(`{"id":`), orElse(w.id, `""`)...)
 	b = append(append(b, `,"object":`...), orElse(w.object, chunkObject(w.op))...)
 	b = append(append(b, `,"created":`...), orElse(w.created, `0`)...)
 	b = append(append(b, `,"model":`...), orElse(w.model, `""`)...)
-	b = append(append(b, `,"choices":[],"x_backstop":`...), noteJSON(note)...)
-	return append(b, '}')
+	if len(w.fingerprint) > 0 {
+		b = append(append(b, `,"system_fingerprint":`...), w.fingerprint...)
+	}
+	return append(append(b, `,"choices":`...), choices...)
 }
 
 func chunkObject(op wire.Op) string {

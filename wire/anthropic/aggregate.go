@@ -1,0 +1,240 @@
+package anthropic
+
+import (
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"backstop/sse"
+	"backstop/wire"
+)
+
+// invalidInput is the member that holds tool input that is no JSON, which a
+// plain body has no other place for.
+const invalidInput = "INVALID_JSON"
+
+// aggregate puts a stream together. Each event costs its own length.
+type aggregate struct {
+	top    fields
+	usage  fields
+	blocks []*block
+}
+
+// Aggregator puts the events of a stream together into the plain body of the
+// same answer: text, thinking, signatures and tool input are strung together,
+// citations are listed, of every other field, known or not, the last value
+// that is not null counts. Tool input that is no JSON in the end becomes
+// {"INVALID_JSON":"…"}. Its memory is about that of the answer; the bound is
+// the driver's.
+func (Room) Aggregator(*wire.Request) wire.Aggregator { return &aggregate{} }
+
+func (a *aggregate) Add(data []byte) {
+	e, ok := parse(&sse.Event{Data: data})
+	if !ok {
+		return
+	}
+	switch e.kind {
+	case messageStart:
+		a.merge(e.root.Get("message"))
+	case blockStart:
+		a.begin(e.index, e.root.Get("content_block"))
+	case blockDelta:
+		if e.index < len(a.blocks) && a.blocks[e.index] != nil {
+			a.blocks[e.index].add(e.root.Get("delta"))
+		}
+	case messageDelta:
+		e.root.ForEach(func(k, v gjson.Result) bool {
+			switch k.String() {
+			case "type":
+			case "delta":
+				a.merge(v)
+			case "usage":
+				a.usage.merge(v)
+			default:
+				a.top.put(k.String(), v.Raw)
+			}
+			return true
+		})
+	case messageStop:
+		if v := e.root.Get("x_backstop"); v.IsObject() {
+			a.top.put("x_backstop", v.Raw)
+		}
+	}
+}
+
+func (a *aggregate) merge(message gjson.Result) {
+	message.ForEach(func(k, v gjson.Result) bool {
+		name := k.String()
+		raw := v.Raw
+		switch {
+		case name == "usage":
+			a.usage.merge(v)
+			raw = "{}"
+		case name == "content":
+			raw = "[]"
+		case name == "stop_reason" && v.Str != "":
+			raw = quoted(ownReason(v.Str))
+		}
+		a.top.put(name, raw)
+		return true
+	})
+}
+
+// begin starts a block; blocks that are left out stay out.
+func (a *aggregate) begin(index int, v gjson.Result) {
+	for len(a.blocks) <= index {
+		a.blocks = append(a.blocks, nil)
+	}
+	b := &block{}
+	v.ForEach(func(k, v gjson.Result) bool {
+		b.put(k.String(), v.Raw)
+		return true
+	})
+	a.blocks[index] = b
+}
+
+// Body returns the plain body. It may be asked more than once.
+func (a *aggregate) Body() []byte {
+	a.top.put("content", "[]")
+	out := []byte{'{'}
+	for i, f := range a.top.list {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = append(wire.AppendString(out, f.name), ':')
+		switch f.name {
+		case "content":
+			out = a.appendBlocks(out)
+		case "usage":
+			out = a.usage.appendTo(out)
+		default:
+			out = append(out, f.raw...)
+		}
+	}
+	return append(out, '}')
+}
+
+func (a *aggregate) appendBlocks(out []byte) []byte {
+	out = append(out, '[')
+	n := 0
+	for _, b := range a.blocks {
+		if b == nil {
+			continue
+		}
+		if n > 0 {
+			out = append(out, ',')
+		}
+		n++
+		out = b.appendTo(out)
+	}
+	return append(out, ']')
+}
+
+// fields is an object that grows: names in the order of their first
+// appearance, and of each the last value that was not null.
+type fields struct {
+	list []grown
+}
+
+type grown struct{ name, raw string }
+
+func (f *fields) put(name, raw string) {
+	for i := range f.list {
+		if f.list[i].name == name {
+			if raw != "null" {
+				f.list[i].raw = raw
+			}
+			return
+		}
+	}
+	if len(f.list) < maxMembers {
+		f.list = append(f.list, grown{name, raw})
+	}
+}
+
+func (f *fields) merge(v gjson.Result) {
+	v.ForEach(func(k, v gjson.Result) bool {
+		f.put(k.String(), v.Raw)
+		return true
+	})
+}
+
+func (f *fields) appendTo(out []byte) []byte {
+	out = append(out, '{')
+	for i, g := range f.list {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = append(append(wire.AppendString(out, g.name), ':'), g.raw...)
+	}
+	return append(out, '}')
+}
+
+// block is one content block so far.
+type block struct {
+	fields
+	texts  []*growing // strings that arrive in pieces
+	input  strings.Builder
+	listed strings.Builder // citations
+}
+
+type growing struct {
+	name string
+	text strings.Builder
+}
+
+func (b *block) add(delta gjson.Result) {
+	delta.ForEach(func(k, v gjson.Result) bool {
+		switch name := k.String(); {
+		case name == "type":
+		case name == "partial_json":
+			b.input.WriteString(v.Str)
+		case name == "citation":
+			if b.listed.Len() > 0 {
+				b.listed.WriteByte(',')
+			}
+			b.listed.WriteString(v.Raw)
+		case v.Type == gjson.String:
+			b.grow(name, v.Str)
+		default:
+			b.put(name, v.Raw)
+		}
+		return true
+	})
+}
+
+func (b *block) grow(name, text string) {
+	for _, g := range b.texts {
+		if g.name == name {
+			g.text.WriteString(text)
+			return
+		}
+	}
+	if len(b.texts) == maxMembers {
+		return
+	}
+	g := &growing{name: name}
+	for _, f := range b.list {
+		if f.name == name {
+			g.text.WriteString(gjson.Parse(f.raw).Str)
+		}
+	}
+	g.text.WriteString(text)
+	b.texts = append(b.texts, g)
+}
+
+func (b *block) appendTo(out []byte) []byte {
+	for _, g := range b.texts {
+		b.put(g.name, quoted(g.text.String()))
+	}
+	if input := b.input.String(); input != "" {
+		if !wire.ValidJSON([]byte(input)) {
+			input = `{"` + invalidInput + `":` + quoted(input) + `}`
+		}
+		b.put("input", input)
+	}
+	if b.listed.Len() > 0 {
+		b.put("citations", "["+b.listed.String()+"]")
+	}
+	return b.fields.appendTo(out)
+}

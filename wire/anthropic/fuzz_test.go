@@ -1,0 +1,118 @@
+package anthropic
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"backstop"
+	"backstop/sse"
+	"backstop/wire"
+)
+
+// Whatever a stream holds, the reader gives a legal verdict, the caller gets
+// whole events and at most one end, and the aggregate is JSON.
+func FuzzStream(f *testing.F) {
+	f.Add(framed(start, ping, textOn, hello, world, off, endTurn, stopped), true)
+	f.Add(framed(start, textOn, hello, overload), false)
+	f.Add(framed(`{"type":"content_block_start","index":9,"content_block":{"type":"tool_use","id":"t","name":"f","input":{"a":1}}}`, endTurn), true)
+	f.Add("event: content_block_delta\ndata: {\"index\":0,\"delta\":\ndata: {\"type\":\"text_delta\",\"text\":\"a\"}}\n\n", true)
+	f.Fuzz(func(t *testing.T, stream string, streaming bool) {
+		p := play(t, stream, streaming, true)
+		if p.outcome.Class == 0 {
+			t.Fatal("no verdict")
+		}
+		checkCaller(t, p.caller, false)
+		if !json.Valid(p.body) {
+			t.Fatalf("aggregate: %s", p.body)
+		}
+		for _, data := range (Room{}).Explode(nil, p.body) {
+			if !json.Valid(data) {
+				t.Fatalf("exploded: %s", data)
+			}
+		}
+	})
+}
+
+// Whatever an upstream says, the deltas that are decoded from it make whole
+// events of known names again.
+func FuzzDecoder(f *testing.F) {
+	f.Add(framed(start, ping, textOn, hello, world, off, endTurn, stopped))
+	f.Add(framed(`{"type":"content_block_start","index":9,"content_block":{"type":"tool_use","id":"t","name":"f","input":{"a":1}}}`, off, endTurn))
+	f.Add(framed(`{"type":"content_block_start","index":0,"content_block":{"type":"redacted_thinking","data":"x"}}`, hello, stopped))
+	f.Fuzz(func(t *testing.T, stream string) {
+		b := wire.NewBridge(Room{}, Room{}, wire.Head{ID: "m"})
+		events := sse.NewReader(strings.NewReader(stream), 0)
+		var list []wire.Framed
+		for {
+			ev, err := events.Next()
+			if ev != nil {
+				list = append(list, copied(b.Event(ev, nil))...)
+			}
+			if err != nil {
+				break
+			}
+		}
+		list = append(list, copied(b.End())...)
+		ended := false
+		for _, e := range list {
+			var x struct{ Type string }
+			if json.Unmarshal(e.Data, &x) != nil || x.Type != e.Name || strings.ContainsAny(string(e.Data), "\r\n") || ended {
+				t.Fatalf("%s %q", e.Name, e.Data)
+			}
+			ended = e.Kind == wire.Terminal
+		}
+	})
+}
+
+func copied(list []wire.Framed) []wire.Framed { return append([]wire.Framed(nil), list...) }
+
+// A body that is taken stays JSON whatever is done to it, and its prompt can
+// be written again.
+func FuzzRequest(f *testing.F) {
+	f.Add([]byte(simple))
+	f.Add([]byte(`{"model":"m","max_tokens":3,"system":[{"type":"text","text":"s"}],"thinking":{"type":"adaptive"},"output_config":{"format":{"type":"json_schema","schema":{"type":"object","additionalProperties":false}},"effort":"low"},"messages":[{"role":"user","content":[{"type":"image","source":{"type":"url","url":"https://x"}}]},{"role":"assistant","content":[{"type":"thinking","thinking":"","signature":"backstop-unsigned"},{"type":"tool_use","id":"1","name":"f","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"1","content":"x","is_error":true}]}],"tools":[{"name":"f","input_schema":{}}],"tool_choice":{"type":"auto","disable_parallel_tool_use":true}}`))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		r, fail := Room{}.Read(wire.Chat, body)
+		if fail != nil {
+			return
+		}
+		u := backstop.Upstream{Vendor: "anthropic", Quirks: backstop.Quirks{DropParams: []string{"top_k"}, Prefill: true}}
+		s := backstop.Step{Model: "claude-other", Without: []string{"thinking", "system"}}
+		if out, cannot := (Room{}).Outbound(r, &u, &s); cannot == nil && !json.Valid(out.Body) {
+			t.Fatalf("sent: %s", out.Body)
+		}
+		p, fail := Room{}.ToHub(r)
+		if fail != nil {
+			return
+		}
+		out, losses := Room{}.FromHub(p, &u, &s)
+		if len(losses.Cannot) > 0 {
+			return
+		}
+		if _, fail := (Room{}).Read(wire.Chat, out.Body); fail != nil {
+			t.Fatalf("%s became %s: %v", body, out.Body, fail)
+		}
+	})
+}
+
+// Plain bodies: decoded, edited and annotated they stay JSON.
+func FuzzBody(f *testing.F) {
+	f.Add([]byte(`{"content":[{"type":"text","text":"a"},{"type":"tool_use","id":"1","name":"f","input":{}}],"stop_reason":"x","usage":{}}`))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		a := &wire.Reply{Status: 200, Dialect: backstop.Anthropic, Caller: backstop.Anthropic, Surface: wire.SurfaceBody, Body: body}
+		if o := (Room{}).JudgeBody(nil, a); o.Class == 0 {
+			t.Fatal("no verdict")
+		}
+		for _, out := range [][]byte{Room{}.Annotate(body, &wire.Note{Stale: 1}), Room{}.Replace(body, "x\xff\n")} {
+			if json.Valid(body) && !json.Valid(out) {
+				t.Fatalf("%s became %s", body, out)
+			}
+		}
+		if m, ok := (Room{}).DecodeBody(body); ok {
+			if out, ok := (Room{}).EncodeBody(m); ok && !json.Valid(out) {
+				t.Fatalf("%s became %s", body, out)
+			}
+		}
+	})
+}

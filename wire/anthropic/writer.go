@@ -1,0 +1,153 @@
+package anthropic
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"github.com/tidwall/gjson"
+
+	"backstop"
+	"backstop/sse"
+	"backstop/wire"
+)
+
+// writer passes on one stream.
+type writer struct {
+	out    []byte
+	last   []byte // the upstream's message_stop, framed
+	ended  bool   // a stop reason went out
+	over   bool   // message_stop was here
+	closed bool
+}
+
+// Writer makes the caller's stream out of events of this dialect. They pass as
+// the bytes they came in, except that an event without its name gets it,
+// vendors' own stop reasons get the dialect's word, and comments and malformed
+// events are left out.
+//
+// message_stop is written by Close alone: once, last, and only after a stop
+// reason. A note goes into it:
+//
+//	event: message_stop
+//	data: {"type":"message_stop","x_backstop":{…}}
+func (Room) Writer(*wire.Request) wire.StreamWriter { return &writer{} }
+
+func (w *writer) Event(ev *sse.Event, sig *wire.Signal) []byte {
+	if w.closed || w.over || sig != nil && (sig.Kind == wire.Malformed || sig.Kind == wire.Fault) {
+		return nil
+	}
+	e, ok := parse(ev)
+	if !ok || e.kind == errorEvent {
+		return nil
+	}
+	switch e.kind {
+	case messageStop:
+		w.over = true
+		w.last = append([]byte(nil), w.passed(ev, e.kind, nil)...)
+		return nil
+	case messageDelta:
+		return w.passed(ev, e.kind, w.ending(ev, &e))
+	}
+	return w.passed(ev, e.kind, nil)
+}
+
+// ending returns the event with a stop reason of this dialect, nil if it may
+// stay as it is.
+func (w *writer) ending(ev *sse.Event, e *event) []byte {
+	v := e.root.Get("delta.stop_reason")
+	if v.Str == "" {
+		return nil
+	}
+	w.ended = true
+	word := ownReason(v.Str)
+	if word == v.Str {
+		return nil
+	}
+	x := edits{b: ev.Data}
+	x.replace(v, quoted(word))
+	return x.apply()
+}
+
+// passed frames an event anew where it has to be.
+func (w *writer) passed(ev *sse.Event, name string, edited []byte) []byte {
+	if edited == nil && ev.Name == name && closedEvent(ev.Raw) {
+		return ev.Raw
+	}
+	if edited == nil {
+		edited = ev.Data
+	}
+	w.out = sse.Append(w.out[:0], name, oneLine(edited))
+	return w.out
+}
+
+// closedEvent reports whether raw ends with a blank line. The last event of a
+// stream that was cut may lack it, and one of our own has no raw bytes.
+func closedEvent(raw []byte) bool {
+	return bytes.HasSuffix(raw, []byte("\n\n")) || bytes.HasSuffix(raw, []byte("\r\n\r\n")) || bytes.HasSuffix(raw, []byte("\r\r"))
+}
+
+func (w *writer) Close(note *wire.Note) []byte {
+	if w.closed || !w.ended {
+		return nil
+	}
+	w.closed = true
+	if note == nil && w.last != nil {
+		return w.last
+	}
+	stop := []byte(`{"type":"message_stop"}`)
+	if note != nil {
+		stop = append(append([]byte(`{"type":"message_stop","x_backstop":`), noteJSON(note)...), '}')
+	}
+	w.out = sse.Append(w.out[:0], messageStop, stop)
+	return w.out
+}
+
+// noteJSON cannot fail: a note holds strings, numbers and booleans.
+func noteJSON(n *wire.Note) []byte {
+	b, err := json.Marshal(n)
+	if err != nil {
+		return []byte("{}")
+	}
+	return b
+}
+
+// Failure ends the stream: after it nothing more is written.
+func (w *writer) Failure(f *backstop.Failure, id string) []byte {
+	if w.closed {
+		return nil
+	}
+	w.closed = true
+	w.out = sse.Append(w.out[:0], errorEvent, oneLine(Room{}.Failure(f, id)))
+	return w.out
+}
+
+// oneLine takes the line breaks out of JSON, so that it is one data line.
+func oneLine(b []byte) []byte {
+	if bytes.IndexByte(b, '\n') < 0 && bytes.IndexByte(b, '\r') < 0 {
+		return b
+	}
+	var out bytes.Buffer
+	if json.Compact(&out, b) != nil {
+		return b
+	}
+	return out.Bytes()
+}
+
+// usageOf reads a usage object. The dialect counts what came from a cache, or
+// went into one, beside the input; the hub's input is all of it.
+func usageOf(u gjson.Result) wire.Usage {
+	v := wire.NoUsage()
+	count := func(to *int, name string) {
+		if n := u.Get(name); n.Type == gjson.Number && n.Num >= 0 && n.Num < 1<<40 {
+			*to = int(n.Num)
+		}
+	}
+	count(&v.Input, "input_tokens")
+	count(&v.Output, "output_tokens")
+	count(&v.Cached, "cache_read_input_tokens")
+	count(&v.Stored, "cache_creation_input_tokens")
+	if v.Input >= 0 {
+		v.Input += max(v.Cached, 0) + max(v.Stored, 0)
+	}
+	return v
+}

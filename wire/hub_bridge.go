@@ -1,0 +1,119 @@
+package wire
+
+import (
+	"strconv"
+
+	"backstop/sse"
+)
+
+// Bridge turns the events of an upstream's stream into events of the caller's
+// dialect. What follows on the driver's side (writing, putting together,
+// taking over) then only sees the caller's dialect. Not safe for concurrent
+// use.
+type Bridge struct {
+	from Decoder
+	to   Encoder
+
+	finished, done bool
+	last           [1]Delta
+}
+
+// NewBridge makes a bridge from one dialect to another for one answer.
+func NewBridge(upstream, caller HubRoom, h Head) *Bridge {
+	return &Bridge{from: upstream.Decoder(), to: caller.Encoder(h)}
+}
+
+// Event passes on an event that the upstream's reader called sig. Malformed
+// events and faults give nothing. The result is valid until the next call.
+func (b *Bridge) Event(ev *sse.Event, sig *Signal) []Framed {
+	if b.done || ev.Comment || sig != nil && (sig.Kind == Malformed || sig.Kind == Fault) {
+		return nil
+	}
+	list := b.from.Event(ev)
+	for i := range list {
+		b.finished = b.finished || list[i].Kind == DeltaFinish
+		b.done = b.done || list[i].Kind == DeltaDone
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	return b.to.Encode(list)
+}
+
+// End returns what is still owed when the upstream has ended without its
+// terminal event: nothing, unless there was a finish reason.
+func (b *Bridge) End() []Framed {
+	if b.done || !b.finished {
+		return nil
+	}
+	b.done = true
+	b.last[0] = Delta{Kind: DeltaDone}
+	return b.to.Encode(b.last[:])
+}
+
+// Writer joins a bridge and a writer of the caller's dialect to one writer
+// that takes the upstream's events.
+func (b *Bridge) Writer(w StreamWriter) StreamWriter { return &bridged{StreamWriter: w, bridge: b} }
+
+type bridged struct {
+	StreamWriter
+	bridge *Bridge
+	out    []byte
+}
+
+func (w *bridged) Event(ev *sse.Event, sig *Signal) []byte {
+	w.out = w.out[:0]
+	w.add(w.bridge.Event(ev, sig))
+	return w.out
+}
+
+func (w *bridged) add(list []Framed) {
+	for i := range list {
+		f := &list[i]
+		w.out = append(w.out, w.StreamWriter.Event(&sse.Event{Name: f.Name, Data: f.Data}, &Signal{Kind: f.Kind})...)
+	}
+}
+
+func (w *bridged) Close(note *Note) []byte {
+	w.out = w.out[:0]
+	w.add(w.bridge.End())
+	w.out = append(w.out, w.StreamWriter.Close(note)...)
+	return w.out
+}
+
+// Translate turns a plain body of an upstream into one of the caller's
+// dialect. It is false where that is not possible.
+func Translate(upstream, caller HubRoom, body []byte, h Head) ([]byte, bool) {
+	m, ok := upstream.DecodeBody(body)
+	if !ok {
+		return nil, false
+	}
+	if m.ID == "" {
+		m.ID = h.ID
+	}
+	if m.Created == 0 {
+		m.Created = h.Created
+	}
+	if m.Model == "" {
+		m.Model = h.Model
+	}
+	m.nameCalls()
+	return caller.EncodeBody(m)
+}
+
+// nameCalls gives tool calls an id where their upstream forgot it.
+func (m *Message) nameCalls() {
+	n := 0
+	for i := range m.Choices {
+		for j := range m.Choices[i].Parts {
+			part := &m.Choices[i].Parts[j]
+			if part.Kind != PartToolCall {
+				continue
+			}
+			if part.ID == "" {
+				part.ID = ToolID(m.ID + "." + strconv.Itoa(n))
+			}
+			n++
+		}
+	}
+}

@@ -1,0 +1,137 @@
+package openai
+
+import (
+	"strconv"
+
+	"backstop/wire"
+)
+
+func place(list string, i int) string { return list + "[" + strconv.Itoa(i) + "]" }
+
+// messages reads the talk. Instructions before the first turn are the
+// prompt's, later ones stay where they are.
+func (h *hubRead) messages(v span) {
+	i := 0
+	for e := inArray(h.b, v); e.next() && h.fail == nil; i++ {
+		h.message(e.val, place("messages", i))
+	}
+}
+
+func (h *hubRead) message(v span, at string) {
+	b, p := h.b, h.p
+	t := wire.Turn{At: at}
+	if member(b, v, "name").filled(b) {
+		h.extra(at+".name", true)
+	}
+	switch role := str(b, member(b, v, "role")); role {
+	case "system", "developer":
+		t.Role = wire.BySystem
+	case "user":
+		t.Role = wire.ByAsker
+	case "assistant":
+		t.Role = wire.ByModel
+		h.thoughts(&t, v)
+	case "tool":
+		h.result(&t, v)
+		p.Turns = append(p.Turns, t)
+		return
+	default:
+		h.extra(at+".role", false)
+		return
+	}
+	h.content(&t.Parts, member(b, v, "content"), at)
+	if t.Role == wire.ByModel {
+		h.calls(&t, v)
+	}
+	if t.Role == wire.BySystem && len(p.Turns) == 0 {
+		for _, part := range t.Parts {
+			p.System = append(p.System, part.Text)
+		}
+		return
+	}
+	p.Turns = append(p.Turns, t)
+}
+
+func (h *hubRead) thoughts(t *wire.Turn, v span) {
+	for _, name := range [...]string{"reasoning_content", "reasoning"} {
+		if s := member(h.b, v, name); s.filled(h.b) {
+			t.Parts = append(t.Parts, wire.Part{Kind: wire.PartReasoning, Text: str(h.b, s)})
+			return
+		}
+	}
+}
+
+// content reads text or a list of parts; text that is empty is no part.
+func (h *hubRead) content(to *[]wire.Part, v span, at string) {
+	if v.filled(h.b) {
+		*to = append(*to, wire.Part{Kind: wire.PartText, Text: str(h.b, v)})
+	}
+	if !v.is(h.b, '[') {
+		return
+	}
+	i := 0
+	for e := inArray(h.b, v); e.next(); i++ {
+		h.part(to, e.val, place(at+".content", i))
+	}
+}
+
+func (h *hubRead) part(to *[]wire.Part, v span, at string) {
+	b := h.b
+	switch str(b, member(b, v, "type")) {
+	case "text":
+		if text := str(b, member(b, v, "text")); text != "" {
+			*to = append(*to, wire.Part{Kind: wire.PartText, Text: text})
+		}
+	case "refusal":
+		*to = append(*to, wire.Part{Kind: wire.PartRefusal, Text: str(b, member(b, v, "refusal"))})
+	case "image_url":
+		image := member(b, v, "image_url")
+		part := wire.Part{Kind: wire.PartImage, URL: str(b, member(b, image, "url"))}
+		if part.URL == "" {
+			h.refuse(at+".image_url.url", "%s is an image without a url", at)
+		}
+		if media, data, ok := dataURL(part.URL); ok {
+			part.URL, part.Media, part.Data = "", media, data
+		}
+		if detail := str(b, member(b, image, "detail")); detail != "" && detail != "auto" {
+			h.extra(at+".image_url.detail", true)
+		}
+		*to = append(*to, part)
+	default:
+		h.extra(at, false)
+	}
+}
+
+func (h *hubRead) calls(t *wire.Turn, v span) {
+	b := h.b
+	if s := member(b, v, "refusal"); s.filled(b) {
+		t.Parts = append(t.Parts, wire.Part{Kind: wire.PartRefusal, Text: str(b, s)})
+	}
+	for _, name := range [...]string{"function_call", "audio"} {
+		if !member(b, v, name).null(b) {
+			h.extra(t.At+"."+name, false)
+		}
+	}
+	list := member(b, v, "tool_calls")
+	if !list.is(b, '[') {
+		return
+	}
+	i := 0
+	for e := inArray(b, list); e.next(); i++ {
+		f := member(b, e.val, "function")
+		if !f.is(b, '{') {
+			h.extra(place(t.At+".tool_calls", i), false)
+			continue
+		}
+		t.Parts = append(t.Parts, wire.Part{
+			Kind: wire.PartToolCall, ID: str(b, member(b, e.val, "id")), Name: str(b, member(b, f, "name")), Arguments: str(b, member(b, f, "arguments")),
+		})
+	}
+}
+
+func (h *hubRead) result(t *wire.Turn, v span) {
+	t.Role = wire.ByTool
+	part := wire.Part{Kind: wire.PartToolResult, ID: str(h.b, member(h.b, v, "tool_call_id"))}
+	h.content(&part.Result, member(h.b, v, "content"), t.At)
+	t.Parts = []wire.Part{part}
+}
