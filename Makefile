@@ -20,9 +20,10 @@ else
 	.ci/run fuzz
 endif
 
-bench: ## run the benchmarks, and those against rivals
+bench: ## run the benchmarks, those against rivals, and the gateway beside a reverse proxy (make bench PERF=-quick)
 	go test -run '^$$' -bench . -benchmem ./...
 	for dir in $$(find test -name go.mod -printf '%h\n' 2>/dev/null); do (cd $$dir && go test -run '^$$' -bench . -benchmem ./...) || exit 1; done
+	cd test/perf && go run . $(PERF)
 
 build: ## build bin/backstop, static
 	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o bin/backstop ./cmd/backstop

@@ -61,13 +61,15 @@ func (s *setup) yaml() []byte {
 
 func (s *setup) upstream(b *strings.Builder, f *fake, key, more string) {
 	limit := f.pace.sec(4.5)
-	fmt.Fprintf(b, `  %s:
-    base_url: http://%s/hidden-%s/v1
-    allow_private: true
+	fmt.Fprintf(b, "  %s:\n", f.name)
+	if !strings.Contains(more, "base_url:") {
+		fmt.Fprintf(b, "    base_url: http://%s/hidden-%s/v1\n", f.addr(), f.name)
+	}
+	fmt.Fprintf(b, `    allow_private: true
     proxy: "off"
     unary: %s
     timeouts: {connect: 1s, first_token: %s, idle: %s, total: %s}
-`, f.name, f.addr(), f.name, or(s.unary, "plain"), or(s.first, limit), or(s.idle, limit), max(or(s.total, limit), or(s.first, limit)))
+`, or(s.unary, "plain"), or(s.first, limit), or(s.idle, limit), max(or(s.total, limit), or(s.first, limit)))
 	if !strings.Contains(more, "breaker:") {
 		fmt.Fprintf(b, "    breaker: {failures: 5, window: 30s, reset: %s, hang: false, probe: live}\n", or(s.reset, f.pace.sec(60)))
 	}
@@ -140,7 +142,11 @@ func start(t testing.TB, s setup) *gateway {
 	}
 	g.url = "http://" + g.app.Addr()
 	g.admin, _, _ = strings.Cut(g.app.AdminURL(), "/?")
-	g.quiet = g.goroutines()
+	eventually(t, "the program is up", func() bool { // goroutines that never ran are not in the profile yet
+		before := g.quiet
+		g.quiet = g.goroutines()
+		return g.quiet > 0 && g.quiet == before
+	})
 	t.Cleanup(g.close)
 	return g
 }
@@ -254,6 +260,7 @@ type condition struct {
 	}
 	Scopes []struct {
 		Scope, Model, State, Cause string
+		Since, Next                *time.Time
 		Run                        int
 	}
 }

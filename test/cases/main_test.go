@@ -82,7 +82,9 @@ type pace float64
 // tenth is the pace of all cases that do not say otherwise.
 const tenth pace = 10
 
-func (p pace) sec(s float64) time.Duration { return time.Duration(s / float64(p) * float64(time.Second)) }
+func (p pace) sec(s float64) time.Duration {
+	return time.Duration(s / float64(p) * float64(time.Second))
+}
 
 // patience bounds every wait for a condition.
 const patience = 15 * time.Second
@@ -121,6 +123,10 @@ func near(t testing.TB, what string, got, want time.Duration) {
 		t.Errorf("%s after %s, want %s ± 10 %% (and %s of this machine)", what, got.Round(time.Millisecond), want, over.Round(time.Millisecond))
 	}
 }
+
+// atOnce is far below every limit and delay of the cases, and far above what
+// a busy machine needs for an answer.
+const atOnce = 200 * time.Millisecond
 
 // below checks that something that ended just now took no longer than a limit.
 func below(t testing.TB, what string, got, limit time.Duration) {

@@ -70,8 +70,12 @@ func (x *exchange) raw(text string) {
 	}
 }
 
-// chunk writes one HTTP/1.1 chunk.
-func (x *exchange) chunk(data string) { x.raw(fmt.Sprintf("%x\r\n%s\r\n", len(data), data)) }
+// chunk writes one HTTP/1.1 chunk; an empty one would be the end.
+func (x *exchange) chunk(data string) {
+	if data != "" {
+		x.raw(fmt.Sprintf("%x\r\n%s\r\n", len(data), data))
+	}
+}
 
 // event writes events, each as one chunk.
 func (x *exchange) event(events ...string) {
@@ -132,8 +136,8 @@ func (v voice) ch(delta, finish string) string {
 		v.id, v.model, delta, finish)
 }
 
-func (v voice) role() string            { return v.ch(`{"role":"assistant","content":""}`, "null") }
-func (v voice) tok(x string) string     { return v.ch(`{"content":`+quote(x)+`}`, "null") }
+func (v voice) role() string             { return v.ch(`{"role":"assistant","content":""}`, "null") }
+func (v voice) tok(x string) string      { return v.ch(`{"content":`+quote(x)+`}`, "null") }
 func (v voice) end(reason string) string { return v.ch(`{}`, quote(reason)) }
 
 func (v voice) usage(prompt, completion int) string {
@@ -167,12 +171,12 @@ func usageOf(prompt, completion int) string {
 // The macros of the page, for the primary.
 const done = "data: [DONE]"
 
-func ch(delta, finish string) string          { return primaryVoice.ch(delta, finish) }
-func role() string                            { return primaryVoice.role() }
-func tok(x string) string                     { return primaryVoice.tok(x) }
-func end(reason string) string                { return primaryVoice.end(reason) }
-func usage(prompt, completion int) string     { return primaryVoice.usage(prompt, completion) }
-func whole(text, reason string) string        { return primaryVoice.whole(text, reason) }
+func ch(delta, finish string) string      { return primaryVoice.ch(delta, finish) }
+func role() string                        { return primaryVoice.role() }
+func tok(x string) string                 { return primaryVoice.tok(x) }
+func end(reason string) string            { return primaryVoice.end(reason) }
+func usage(prompt, completion int) string { return primaryVoice.usage(prompt, completion) }
+func whole(text, reason string) string    { return primaryVoice.whole(text, reason) }
 
 // good answers well, in the form that was asked for.
 func good(x *exchange) { healthy(primaryVoice, "a", "b")(x) }

@@ -32,6 +32,9 @@ type fake struct {
 	log  []*exchange
 	live map[*net.TCPConn]bool
 	made int // connections ever
+
+	unreached int // attempts that the case keeps from sending their head
+	racing    int // most replays whose first sending may have met a closed socket
 }
 
 // script answers one request.
@@ -96,7 +99,7 @@ func (f *fake) accept() {
 // reads, so that the end of the peer is seen while the script writes or holds.
 func (f *fake) serve(c *net.TCPConn) {
 	line := &line{conn: c, in: bufio.NewReader(c), gone: make(chan struct{}), thaw: make(chan struct{})}
-	requests := make(chan *exchange)
+	requests := make(chan *exchange, 64) // the reader must not wait for the script
 	over := make(chan struct{})
 	var reading sync.WaitGroup
 	reading.Go(func() {
@@ -138,6 +141,11 @@ func (f *fake) serve(c *net.TCPConn) {
 	close(over)
 	_ = c.Close()
 	reading.Wait()
+	f.mu.Lock()
+	for _, x := range f.log {
+		x.over = x.over || x.line == line
+	}
+	f.mu.Unlock()
 }
 
 // line is one connection to a fake.

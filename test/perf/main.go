@@ -69,8 +69,8 @@ func as(part string, args []string) error {
 }
 
 type options struct {
-	quick, json, check, debug bool
-	only, root                string
+	quick, json, check, debug, alone bool
+	only, root, other                string
 }
 
 func bench() error {
@@ -79,7 +79,9 @@ func bench() error {
 	flag.BoolVar(&o.json, "json", false, "print figures and samples as JSON")
 	flag.BoolVar(&o.check, "check", false, fmt.Sprintf("exit 1 when a figure is above %d times its bound", report.Loose))
 	flag.BoolVar(&o.debug, "debug", false, "run the gateway with --debug and say where its profiles are")
+	flag.BoolVar(&o.alone, "alone", false, "let other programs wait under heavy load too: for a busy machine, which is sluggish meanwhile")
 	flag.StringVar(&o.only, "only", "", "only scenes whose name contains this: saturation, 200 rps, 32 streams, idle streams")
+	flag.StringVar(&o.other, "other", "", "a gateway binary of another build, measured in the same run")
 	flag.StringVar(&o.root, "root", filepath.Join("..", ".."), "the repository")
 	flag.Parse()
 	if flag.NArg() > 0 {
@@ -88,7 +90,7 @@ func bench() error {
 	if err := measure.CheckFiles(); err != nil {
 		return err
 	}
-	b := &measure.Bench{Ahead: process.CanGoAhead(), Debug: o.debug, Say: func(line string, args ...any) { fmt.Fprintf(os.Stderr, line+"\n", args...) }}
+	b := &measure.Bench{Ranked: process.CanRank(), Alone: o.alone, Debug: o.debug, Other: o.other, Say: func(line string, args ...any) { fmt.Fprintf(os.Stderr, line+"\n", args...) }}
 	interrupted := make(chan os.Signal, 1)
 	signal.Notify(interrupted, os.Interrupt, syscall.SIGTERM)
 	go func() {
@@ -107,9 +109,6 @@ func measured(b *measure.Bench, o options) (samples []measure.Sample, err error)
 	if err := b.Open(o.root); err != nil {
 		return nil, err
 	}
-	if o.debug {
-		b.Say("profiles: http://%s/debug/pprof/ with Authorization: Bearer %s", b.Admin(), measure.Token)
-	}
 	for _, scene := range measure.Scenes(o.quick) {
 		if !strings.Contains(scene.Name, o.only) {
 			continue
@@ -124,16 +123,22 @@ func measured(b *measure.Bench, o options) (samples []measure.Sample, err error)
 }
 
 func show(b *measure.Bench, o options, samples []measure.Sample) error {
-	figures := report.Figures(samples)
+	figures := report.Figures(samples, measure.Rival)
 	if o.json {
 		out := json.NewEncoder(os.Stdout)
 		out.SetIndent("", " ")
-		err := out.Encode(map[string]any{"go": runtime.Version(), "cores": runtime.NumCPU(), "quick": o.quick, "ahead": b.Ahead, "figures": figures, "samples": samples})
+		err := out.Encode(map[string]any{"go": runtime.Version(), "cores": runtime.NumCPU(), "quick": o.quick, "ranked": b.Ranked, "figures": figures, "samples": samples})
 		if err != nil {
 			return err
 		}
-	} else if err := report.Table(os.Stdout, figures); err != nil {
+	} else if err := report.Table(os.Stdout, measure.Rival, figures); err != nil {
 		return err
+	}
+	if o.other != "" && !o.json {
+		fmt.Println()
+		if err := report.Table(os.Stdout, measure.Other, report.Figures(samples, measure.Other)); err != nil {
+			return err
+		}
 	}
 	var broken []error
 	for _, f := range figures {

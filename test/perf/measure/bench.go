@@ -22,13 +22,15 @@ import (
 
 // Bench is the set-up of one run.
 type Bench struct {
-	Ahead bool // light loads run before other programs of the machine
-	Debug bool // the gateway serves profiles; it then logs more
-	Say   func(line string, args ...any)
+	Ranked bool   // the system lets us run before other programs
+	Alone  bool   // do so under heavy loads too, which makes the machine sluggish
+	Debug  bool   // the gateway serves profiles; it then logs more
+	Other  string // binary of another build that is measured as well, "" = none
+	Say    func(line string, args ...any)
 
 	self, dir             string
 	loadCore, gatewayCore int
-	upstream, admin       netip.AddrPort
+	upstream              netip.AddrPort
 	says                  io.Writer // what the programs say on standard error
 	model                 *process.Process
 	gateways              []*gateway
@@ -60,7 +62,7 @@ func (b *Bench) Open(root string) (err error) {
 	if err := b.startModel(); err != nil {
 		return err
 	}
-	ours, err := b.backstop(binary)
+	ours, err := b.backstop(Backstop, binary)
 	if err != nil {
 		return err
 	}
@@ -68,8 +70,15 @@ func (b *Bench) Open(root string) (err error) {
 	if err != nil {
 		return err
 	}
-	for _, g := range []*gateway{ours, rival} {
-		b.gateways = append(b.gateways, g)
+	b.gateways = []*gateway{ours, rival}
+	if b.Other != "" {
+		other, err := b.backstop(Other, b.Other)
+		if err != nil {
+			return err
+		}
+		b.gateways = append(b.gateways, other)
+	}
+	for _, g := range b.gateways {
 		if err := b.start(g); err != nil {
 			return b.explain(err)
 		}
@@ -114,13 +123,17 @@ func (b *Bench) Close() error {
 	return os.RemoveAll(b.dir)
 }
 
-// Admin is where the gateway under load serves its profiles.
-func (b *Bench) Admin() netip.AddrPort { return b.admin }
+func (b *Bench) rank(scene Scene) process.Rank {
+	if b.Ranked && (scene.Light || b.Alone) {
+		return process.Ahead
+	}
+	return process.Ordinary
+}
 
 // Run makes all rounds of a scene.
 func (b *Bench) Run(scene Scene) (samples []Sample, err error) {
-	b.model.Ahead(scene.Light && b.Ahead)
-	defer b.model.Ahead(false)
+	b.model.Rank(b.rank(scene))
+	defer b.model.Rank(process.Ordinary)
 	turns := append([]*gateway(nil), b.gateways...)
 	if scene.Held {
 		held := *b.gateways[0]

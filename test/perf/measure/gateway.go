@@ -16,6 +16,7 @@ const (
 	Backstop = "backstop"
 	Held     = "backstop, unary: stream"
 	Rival    = "ReverseProxy"
+	Other    = "other build"
 )
 
 // gateway is one program under load.
@@ -67,19 +68,23 @@ routes:
     tiers: [{upstream: plain}]
 `
 
-// Token opens the admin plane of the gateway under load, for profiles.
-const Token = "0123456789abcdef0123456789abcdef"
+// token opens the admin plane of a gateway under load, for profiles.
+const token = "0123456789abcdef0123456789abcdef"
 
-func (b *Bench) backstop(binary string) (*gateway, error) {
+func (b *Bench) backstop(name, binary string) (*gateway, error) {
 	at, err := process.FreePort()
 	if err != nil {
 		return nil, err
 	}
-	if b.admin, err = process.FreePort(); err != nil {
+	admin, err := process.FreePort()
+	if err != nil {
 		return nil, err
 	}
-	file := filepath.Join(b.dir, "backstop.yaml")
-	text := fmt.Sprintf(configuration, at, b.admin, Token, b.upstream)
+	if b.Debug {
+		b.Say("%s: profiles at http://%s/debug/pprof/ with Authorization: Bearer %s", name, admin, token)
+	}
+	file := filepath.Join(b.dir, name+".yaml")
+	text := fmt.Sprintf(configuration, at, admin, token, b.upstream)
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		return nil, err
 	}
@@ -87,7 +92,7 @@ func (b *Bench) backstop(binary string) (*gateway, error) {
 	if b.Debug {
 		args = append(args, "--debug")
 	}
-	return &gateway{name: Backstop, at: at, program: binary, args: args}, nil
+	return &gateway{name: name, at: at, program: binary, args: args}, nil
 }
 
 func (b *Bench) rival() (*gateway, error) {

@@ -48,9 +48,8 @@ func (b *Bench) sample(scene Scene, g *gateway) (s Sample, err error) {
 	}
 	g.process.Thaw()
 	defer g.process.Freeze()
-	ahead := scene.Light && b.Ahead
-	g.process.Ahead(ahead)
-	defer g.process.Ahead(false)
+	g.process.Rank(b.rank(scene))
+	defer g.process.Rank(process.Ordinary)
 	if err := b.first(g); err != nil {
 		return s, err
 	}
@@ -116,7 +115,7 @@ func (b *Bench) load(scene Scene, to netip.AddrPort, model string) (r generate.R
 	if err != nil {
 		return r, err
 	}
-	place := process.Place{Core: b.loadCore, Ahead: scene.Light && b.Ahead}
+	place := process.Place{Core: b.loadCore, Rank: b.rank(scene)}
 	out, err := process.Output(place, b.self, "as", "load", string(text))
 	if err != nil {
 		return r, err

@@ -13,8 +13,8 @@ type Scene struct {
 	Name   string
 	Load   generate.Options
 	Rounds int
-	// Light: the load leaves the cores mostly idle, so its programs may run
-	// ahead of others.
+	// Light: the load leaves the cores mostly idle, so that its programs may
+	// make all others wait.
 	Light bool
 	// Direct: each round begins with a run without a gateway, from which the
 	// added time is reckoned.
@@ -40,8 +40,8 @@ func Scenes(quick bool) []Scene {
 	rounds, short, long := 5, 2500*time.Millisecond, 3*time.Second
 	warm, chunks, ramp, idleModel := 500*time.Millisecond, "any-n100-d5000", 4*time.Second, "any-n16-d1000000"
 	if quick {
-		rounds, short, long = 3, 800*time.Millisecond, 900*time.Millisecond
-		warm, chunks, ramp, idleModel = 300*time.Millisecond, "any-n50-d5000", 1500*time.Millisecond, "any-n5-d1000000"
+		rounds, short, long = 3, 700*time.Millisecond, 800*time.Millisecond
+		warm, chunks, ramp, idleModel = 250*time.Millisecond, "any-n50-d5000", 1500*time.Millisecond, "any-n5-d1000000"
 	}
 	unary := generate.Options{Model: "any", Connections: 32, PromptBytes: 1024, Warmup: warm, Duration: long, Patience: patience}
 	steady := unary

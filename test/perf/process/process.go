@@ -13,6 +13,7 @@ import (
 	"net/netip"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"time"
 
@@ -22,10 +23,7 @@ import (
 // Place is where and how a program runs.
 type Place struct {
 	Core int
-	// Ahead runs it before all ordinary programs of the machine (SCHED_RR),
-	// where that is permitted. It keeps other work out of latencies; it is
-	// for light loads.
-	Ahead bool
+	Rank Rank
 }
 
 // Process is a program that runs until Stop.
@@ -78,28 +76,11 @@ func (at Place) do(start func() error) error {
 		return err
 	}
 	defer func() { _ = unix.SchedSetaffinity(0, &before) }()
-	if at.Ahead {
-		setAhead(0, true)
-		defer setAhead(0, false)
+	if at.Rank != Ordinary {
+		setRank(0, at.Rank)
+		defer setRank(0, Ordinary)
 	}
 	return start()
-}
-
-func setAhead(thread int, on bool) {
-	a := unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_NORMAL}
-	if on {
-		a.Policy, a.Priority = unix.SCHED_RR, 1
-	}
-	_ = unix.SchedSetAttr(thread, &a, 0)
-}
-
-// CanGoAhead reports whether Place.Ahead has an effect here.
-func CanGoAhead() bool {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	a := unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_RR, Priority: 1}
-	defer setAhead(0, false)
-	return unix.SchedSetAttr(0, &a, 0) == nil
 }
 
 // Cores are the cores that this process may use.
@@ -137,6 +118,14 @@ func (p *Process) Stop() {
 
 // Up waits until the program listens.
 func (p *Process) Up(at netip.AddrPort) error {
+	if err := Up(at, p.ended); err != nil {
+		return fmt.Errorf("%s: %w", filepath.Base(p.command.Path), err)
+	}
+	return nil
+}
+
+// Up waits until somebody listens at an address, or until ended is closed.
+func Up(at netip.AddrPort, ended <-chan struct{}) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	for {
@@ -145,10 +134,10 @@ func (p *Process) Up(at netip.AddrPort) error {
 			return c.Close()
 		}
 		select {
-		case <-p.ended:
-			return fmt.Errorf("%s ended: %s", p.command.Path, p.command.ProcessState)
+		case <-ended:
+			return errors.New("it ended before it listened")
 		case <-ctx.Done():
-			return fmt.Errorf("%s does not listen on %s", p.command.Path, at)
+			return fmt.Errorf("nobody listens on %s", at)
 		case <-time.After(20 * time.Millisecond):
 		}
 	}

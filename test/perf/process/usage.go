@@ -13,15 +13,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Ahead puts the running program before ordinary ones, or back.
-func (p *Process) Ahead(on bool) {
-	for _, dir := range p.threads() {
-		if id, err := strconv.Atoi(filepath.Base(dir)); err == nil {
-			setAhead(id, on)
-		}
-	}
-}
-
 func (p *Process) threads() []string {
 	dirs, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*", p.command.Process.Pid))
 	return dirs

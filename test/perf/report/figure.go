@@ -47,12 +47,17 @@ const (
 	saturated, steady, flow = measure.Saturation, measure.Steady, measure.Streams
 )
 
-// Figures are all figures of a run.
-func Figures(samples []measure.Sample) []Figure {
+// Figures are all figures of a run, beside those of the gateway named rival.
+func Figures(samples []measure.Sample, rival string) []Figure {
 	cpuRequest := func(s measure.Sample) float64 { return s.CPURequest }
 	cpuChunk := func(s measure.Sample) float64 { return s.CPUChunk }
 	of := func(what, unit, scene string, value func(measure.Sample) float64) Figure {
-		return compared(samples, Figure{What: what, Unit: unit}, scene, value)
+		f := Figure{What: what, Unit: unit, Holds: true,
+			Backstop: median(samples, scene, measure.Backstop, value), Rival: median(samples, scene, rival, value)}
+		if f.Rival > smallestForRatio {
+			f.Ratio = f.Backstop / f.Rival
+		}
+		return f
 	}
 	all := []Figure{
 		bound(of("CPU a request at saturation", "us", saturated, cpuRequest), mostCPU, aimCPU),
@@ -73,16 +78,6 @@ func Figures(samples []measure.Sample) []Figure {
 		all = append(all, Figure{What: "CPU a request, unary: stream", Unit: "us", Backstop: held, Rival: all[0].Rival, Ratio: held / all[0].Rival, Holds: true})
 	}
 	return slices.DeleteFunc(all, func(f Figure) bool { return math.IsNaN(f.Backstop) })
-}
-
-func compared(samples []measure.Sample, f Figure, scene string, value func(measure.Sample) float64) Figure {
-	f.Backstop = median(samples, scene, measure.Backstop, value)
-	f.Rival = median(samples, scene, measure.Rival, value)
-	if f.Rival > smallestForRatio {
-		f.Ratio = f.Backstop / f.Rival
-	}
-	f.Holds = true
-	return f
 }
 
 func bound(f Figure, must, aim float64) Figure {

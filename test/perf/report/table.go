@@ -10,10 +10,10 @@ import (
 	"text/tabwriter"
 )
 
-// Table writes the figures for people.
-func Table(w io.Writer, figures []Figure) error {
+// Table writes the figures for people; rival heads their second column.
+func Table(w io.Writer, rival string, figures []Figure) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "backstop\tReverseProxy\tratio\tmust\taim\t\t ")
+	fmt.Fprintln(t, "backstop\t"+rival+"\tratio\tmust\taim\t\t ")
 	for _, f := range figures {
 		must, aim, verdict := "", "", ""
 		if f.Must > 0 {
