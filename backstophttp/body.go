@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"net/http"
 	"strings"
 
 	"backstop"
@@ -31,7 +32,8 @@ func (r *run) gather(a *attempt, src io.Reader, length int64) backstop.Outcome {
 	a.reply.Surface, a.reply.Body = wire.SurfaceBody, body
 	o := a.room.JudgeBody(r.req, &a.reply)
 	a.whole = body
-	if o.Class == backstop.OK && !o.Passthrough && a.reply.Caller == a.reply.Dialect {
+	answers := o.Class == backstop.OK || o.Class == backstop.Refused && o.Status == http.StatusOK
+	if answers && !o.Passthrough && a.reply.Caller == a.reply.Dialect {
 		a.whole = r.respelled(a, body)
 	}
 	return r.keepPromise(a, o)
