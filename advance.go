@@ -98,6 +98,9 @@ func (c *Call) try(now time.Time, t *Tier) (Step, string, time.Time) {
 	a := &attempt{id: AttemptID(len(c.attempts) + 1), tier: c.tier, up: s, model: m, name: t.Upstream, sent: sent,
 		key: key, began: now, clock: now, slot: -1, retry: c.retry, waited: c.waited, without: c.without, wake: c.req.Wake}
 	a.plain = c.plain || c.req.Embed || !c.req.Stream && (s.u.Unary == UnaryPlain || !c.req.Streamable) || m.plain.Load()
+	if m.streams.Load() && c.req.Streamable && !c.req.Embed {
+		a.plain = false
+	}
 	if c.watched(a) {
 		a.age = c.gate(a).Suspicion()
 	}
@@ -213,14 +216,27 @@ func (c *Call) firstModel() string {
 	return c.req.Model
 }
 
-// expected is the p95 time to a first token at a target.
+// enoughSamples is from when a p95 first token counts as known.
+const enoughSamples = 20
+
+// expected is the p95 time to a first token of a model, 0 while it is unknown:
+// what nobody knows forbids no attempt.
 func (c *Call) expected(s *upstreamState, m *modelState) time.Duration {
 	b := m.chat
 	if c.req.Embed {
 		b = m.embed
 	}
-	if d, n := b.FirstToken95(); n >= 20 {
+	if d, n := b.FirstToken95(); n >= enoughSamples {
 		return min(d, s.u.Timeouts.FirstToken)
+	}
+	return 0
+}
+
+// reserved is the time that an attempt leaves for the tier below it: what that
+// is expected to need, or a guess.
+func (c *Call) reserved(s *upstreamState, m *modelState) time.Duration {
+	if d := c.expected(s, m); d > 0 {
+		return d
 	}
 	return time.Duration(unknownShare * float64(s.u.Timeouts.FirstToken))
 }

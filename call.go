@@ -23,18 +23,17 @@ type Call struct {
 	live     *attempt // the attempt that runs, nil = none
 	drop     *attempt // dropped, but the driver has not been told yet
 
-	tier     int // rung to try next
-	spent    int // upstream requests, at most MaxAttempts
-	retries  int // at the present tier
-	resume   time.Time
-	retry    bool // the next try is a second one at the same upstream
-	reserved bool // its permit was withdrawn from the budget
-	waited   time.Duration
-	napped   bool // a named delay was sat out once
-	without  []string
-	plain    bool // ask the present tier for one body
-	context  int  // only tiers declared larger than this may take the call
-	tooLong  bool
+	tier    int // rung to try next
+	spent   int // upstream requests, at most MaxAttempts
+	retries int // at the present tier
+	resume  time.Time
+	retry   bool // the next try is a second one at the same upstream
+	waited  time.Duration
+	napped  bool // a named delay was sat out once
+	without []string
+	plain   bool // ask the present tier for one body
+	context int  // only tiers declared larger than this may take the call
+	tooLong bool
 
 	committed bool
 	reasked   bool      // promised JSON was asked for a second time
@@ -87,6 +86,8 @@ type attempt struct {
 
 	outcome  Outcome
 	settled  bool
+	noRescue bool // the caller has a part of it that nobody else can go on with
+	unsent   bool // nothing was sent after all
 	switched bool // from now on the model is asked plainly
 }
 
@@ -136,6 +137,9 @@ func (c *Call) Observe(now time.Time, id AttemptID, m Mark) {
 	case Paused:
 		c.paused(now)
 		return
+	case Aborted:
+		c.abort(now)
+		return
 	case Committed:
 		c.committed = true
 	}
@@ -151,6 +155,7 @@ func (c *Call) Observe(now time.Time, id AttemptID, m Mark) {
 	case FirstByte:
 		c.firstByte(now, a)
 	case Progress:
+		a.noRescue = a.noRescue || m.Outcome.NoRescue
 		c.progress(now, a, m.Bytes)
 	case Seam:
 		a.seam = now
@@ -224,6 +229,10 @@ func (c *Call) paused(now time.Time) {
 // after decides what follows the end of attempt a.
 func (c *Call) after(now time.Time, a *attempt) {
 	o := &a.outcome
+	if a.up != nil && o.NotSent {
+		c.unsent(a)
+		return
+	}
 	if a.up == nil {
 		c.local = nil
 		if o.Class == OK {
@@ -251,6 +260,26 @@ func (c *Call) after(now time.Time, a *attempt) {
 func (c *Call) random() uint64 {
 	c.rng += 0x9e3779b97f4a7c15
 	return mix(c.rng)
+}
+
+// unsent takes back an attempt that its upstream could not be asked for: it
+// costs nothing and counts as a tier that was passed over.
+func (c *Call) unsent(a *attempt) {
+	c.live, a.unsent = nil, true
+	c.spent--
+	c.skips = append(c.skips, Skip{Tier: a.tier, Upstream: a.name, Why: a.outcome.Class.String()})
+	c.descend(a.tier + 1)
+}
+
+// abort ends a call because the process goes down.
+func (c *Call) abort(now time.Time) {
+	if a := c.live; a != nil {
+		c.settle(now, a, Outcome{Class: Canceled, Kind: KindShutdown})
+		c.live, c.drop = nil, a
+	}
+	c.local = nil
+	c.fail(&Failure{Code: CodeDraining, Status: CodeDraining.Status(), Message: "the gateway is going down; send the call again"})
+	c.ended = now
 }
 
 // leave ends a call whose caller is gone.

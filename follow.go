@@ -9,6 +9,9 @@ func (c *Call) follow(now time.Time, a *attempt) {
 	case o.Class == Rejected && o.NoStream && !a.plain:
 		a.switched = a.model.plain.CompareAndSwap(false, true)
 		c.again(true)
+	case o.Class == Rejected && o.OnlyStream && a.plain && c.req.Streamable && !c.req.Embed:
+		a.model.streams.Store(true)
+		c.again(false)
 	case o.Class == Rejected && o.Param != "" && len(c.without) == 0 && droppable(o.Param):
 		c.without = []string{o.Param}
 		c.again(a.plain)

@@ -135,6 +135,10 @@ type Outcome struct {
 	NoRescue bool
 	// Malformed counts events that were dropped because they were not the dialect.
 	Malformed int
+	// OnlyStream: the upstream rejected a plain body itself; ask it for a stream.
+	OnlyStream bool
+	// NotSent: this upstream cannot take the call at all, and nothing was sent.
+	NotSent bool
 	// Replayed counts transparent replays on a dead pooled connection.
 	Replayed int
 	// Message is the upstream's own explanation, for the caller only if Passthrough.

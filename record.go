@@ -48,7 +48,7 @@ func (c *Call) Report() Report {
 // reason is why the first tier did not answer.
 func (c *Call) reason() string {
 	for j := len(c.attempts) - 1; j >= 0; j-- {
-		if a := c.attempts[j]; a.tier == 0 && a.settled && a.outcome.Class != OK {
+		if a := c.attempts[j]; a.tier == 0 && a.settled && !a.unsent && a.outcome.Class != OK {
 			return headerReason(&a.outcome)
 		}
 	}
@@ -73,8 +73,8 @@ func headerReason(o *Outcome) string {
 
 func (c *Call) lastAttempt() *attempt {
 	for j := len(c.attempts) - 1; j >= 0; j-- {
-		if c.attempts[j].up != nil {
-			return c.attempts[j]
+		if a := c.attempts[j]; a.up != nil && !a.unsent {
+			return a
 		}
 	}
 	return nil
@@ -84,7 +84,7 @@ func (c *Call) lastAttempt() *attempt {
 func (c *Call) triedUpstreams() map[string]bool {
 	m := map[string]bool{}
 	for _, a := range c.attempts {
-		if a.up != nil {
+		if a.up != nil && !a.unsent {
 			m[a.name] = true
 		}
 	}
@@ -100,7 +100,7 @@ func (c *Call) Event(now time.Time) *Event {
 	r := c.Report()
 	e.Route, e.Tier, e.Upstream, e.Model, e.Reason = r.Route, r.Tier, r.Upstream, r.Model, r.Reason
 	for _, a := range c.attempts {
-		if a.up != nil {
+		if a.up != nil && !a.unsent {
 			e.Attempts = append(e.Attempts, c.record(a))
 		}
 	}

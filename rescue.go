@@ -24,7 +24,7 @@ func (c *Call) rescuable(a *attempt) bool {
 	o := &a.outcome
 	switch {
 	case c.route.Stream.Rescue != "splice" && c.route.Stream.Rescue != "continue",
-		!c.req.Rescuable, c.req.NoFallback, o.NoRescue, o.Kind == KindTooLarge, c.spent >= MaxAttempts:
+		!c.req.Rescuable, c.req.NoFallback, o.NoRescue, a.noRescue, o.Kind == KindTooLarge, c.spent >= MaxAttempts:
 		return false
 	}
 	return o.Class == Hang || o.Class == Broken || o.Class == Garbled || o.Class == Limited

@@ -2,6 +2,7 @@ package backstop
 
 import (
 	"path"
+	"strings"
 	"time"
 )
 
@@ -23,10 +24,19 @@ type Route struct {
 // Matches reports whether the route is responsible for a model name. A
 // pattern is compared as a whole first, so names with glob characters work.
 func (r *Route) Matches(model string) bool {
-	if r.Model == "*" || r.Model == model {
+	return MatchModel(r.Model, model)
+}
+
+// MatchModel reports whether a model name fits a pattern: the name itself, or
+// a glob in which * and ? stand for any bytes. A slash is nothing special in a
+// model name ("org/model").
+func MatchModel(pattern, model string) bool {
+	if pattern == "*" || pattern == model {
 		return true
 	}
-	ok, err := path.Match(r.Model, model)
+	// path.Match stops at slashes; under another byte they are like any other.
+	const slash, other = "/", "\x00"
+	ok, err := path.Match(strings.ReplaceAll(pattern, slash, other), strings.ReplaceAll(model, slash, other))
 	return err == nil && ok
 }
 

@@ -56,6 +56,7 @@ type modelState struct {
 	embed   *breaker.Breaker
 	trial   *breaker.Breaker // a second setting that hears everything and acts on nothing; nil = none
 	plain   atomic.Bool      // the upstream rejected streaming for this model
+	streams atomic.Bool      // … or plain bodies
 
 	waiters waiters
 	cancels cancelLedger

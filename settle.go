@@ -17,9 +17,27 @@ func (c *Call) settle(now time.Time, a *attempt, o Outcome) {
 		return
 	}
 	a.model.waiters.remove(a)
+	if o.NotSent {
+		c.void(now, a)
+		return
+	}
 	c.judge(now, a, &a.outcome)
 	a.up.inflight.Release()
 	c.park(now, a, &a.outcome)
+}
+
+// void gives everything back that an attempt took before it turned out that
+// nothing can be sent.
+func (c *Call) void(now time.Time, a *attempt) {
+	a.judged = true
+	a.up.endpoint.Done(now, a.endpoint, breaker.Void, false)
+	c.gate(a).Done(now, a.scope, breaker.Void, false)
+	a.model.quality.Done(now, a.quality, breaker.Void, false)
+	if t := a.model.trial; t != nil {
+		t.Done(now, a.trial, breaker.Void, false)
+	}
+	a.up.inflight.Release()
+	a.release()
 }
 
 // judge tells the breakers.
@@ -77,6 +95,9 @@ func (c *Call) judge(now time.Time, a *attempt, o *Outcome) {
 // breaker by its impatience.
 func (c *Call) canceled(now time.Time, a *attempt) breaker.Result {
 	b := &a.up.u.Breaker
+	if a.probe {
+		return breaker.Neutral // the slot goes back: an impatient caller is no verdict
+	}
 	if !b.Hang || b.Literal || !c.watched(a) || now.Sub(a.clock) <= c.suspicion(a) {
 		return breaker.Moved
 	}

@@ -55,12 +55,13 @@ const (
 	Ended                         // the attempt is over, Outcome says how
 	Left                          // the caller is gone (attempt 0)
 	Seam                          // a rescuer's text has caught up with what the caller has
+	Aborted                       // the process goes down now; the call ends with an error (attempt 0)
 	Paused                        // the process stood still; clocks of this call start anew (attempt 0)
 )
 
 // Mark is what the driver saw.
 type Mark struct {
 	Kind    MarkKind
-	Outcome Outcome // Ended
+	Outcome Outcome // Ended; Progress: NoRescue alone, from now on the stream cannot be taken over
 	Bytes   int     // Progress: content bytes, for the drip floor
 }

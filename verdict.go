@@ -72,7 +72,7 @@ func (c *Call) ranOut(now time.Time, a *attempt) bool {
 // at fault (a missing model): then the last word is passed on.
 func (c *Call) sameRejection() bool {
 	for _, a := range c.attempts {
-		if a.up != nil && a.outcome.Class != Rejected {
+		if a.up != nil && !a.unsent && a.outcome.Class != Rejected {
 			return false
 		}
 	}
@@ -209,7 +209,7 @@ func (c *Call) chain() string {
 // tierStory is the last thing that happened at a tier.
 func (c *Call) tierStory(i int) string {
 	for j := len(c.attempts) - 1; j >= 0; j-- {
-		if a := c.attempts[j]; a.tier == i && a.settled {
+		if a := c.attempts[j]; a.tier == i && a.settled && !a.unsent {
 			return c.phrase(a)
 		}
 	}
@@ -262,7 +262,7 @@ func (c *Call) phrase(a *attempt) string {
 }
 
 func skipPhrase(s Skip) string {
-	w := map[string]string{"open": "breaker open", "parked": "parked", "rate": "over its rate limit", "full": "too many calls at once",
+	w := map[string]string{"rejected": "cannot take this call", "open": "breaker open", "parked": "parked", "rate": "over its rate limit", "full": "too many calls at once",
 		"context": "context too small", "deadline": "no time left", "model": "another embedding model", "budget": "no attempt left"}[s.Why]
 	if s.Until > 0 && (s.Why == "open" || s.Why == "parked") {
 		w += ", again in " + secs(s.Until)

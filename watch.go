@@ -54,7 +54,7 @@ func (c *Call) firstLimit(a *attempt) time.Time {
 		return limit // the deadline was met by the stream that broke
 	}
 	if next := c.nextUpstream(a.tier); next != nil {
-		reserve := c.expected(next, next.model(c.nextModel(a.tier))) + 20*time.Millisecond
+		reserve := c.reserved(next, next.model(c.nextModel(a.tier))) + 20*time.Millisecond
 		if at := c.deadline.Add(-reserve); at.Before(limit) {
 			// Less than half of its limit is no fair chance: then the attempt
 			// keeps what the deadline leaves.

@@ -196,8 +196,16 @@ func (m *machine) probeDone(e event, now time.Duration, v *verdict) {
 func (m *machine) giveBack(void bool, now time.Duration) {
 	t := &m.trial
 	m.gen++
-	wait := min(neutralWait<<t.neutral, m.scaled(waits[0]))
 	background := t.probe == probeBackground
+	wait := min(neutralWait<<t.neutral, m.scaled(waits[0]))
+	if !background {
+		// The first caller whose probe said nothing costs the next one no
+		// wait; a row of them must not spin.
+		wait = 0
+		if t.neutral > 0 {
+			wait = min(neutralWait<<(t.neutral-1), m.scaled(waits[0]))
+		}
+	}
 	t.probe = probeNone
 	switch {
 	case void && background:

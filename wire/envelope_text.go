@@ -78,9 +78,19 @@ func stopWord(s string) bool {
 	return false
 }
 
+// demandsStreaming reports whether a 400 rejects everything but streaming.
+func demandsStreaming(text string) bool {
+	for _, w := range []string{"only support stream", "only supports stream", "only streaming is supported", "requires stream", "stream must be true", "仅支持流式", "只支持流式"} {
+		if strings.Contains(text, w) {
+			return true
+		}
+	}
+	return false
+}
+
 // rejectsStreaming reports whether a 400 rejects streaming itself.
 func rejectsStreaming(param, text string) bool {
-	if strings.Contains(text, "only support stream") || strings.Contains(text, "only supports stream") {
+	if demandsStreaming(text) {
 		return false
 	}
 	if param == "stream" {

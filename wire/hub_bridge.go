@@ -53,12 +53,45 @@ func (b *Bridge) End() []Framed {
 
 // Writer joins a bridge and a writer of the caller's dialect to one writer
 // that takes the upstream's events.
-func (b *Bridge) Writer(w StreamWriter) StreamWriter { return &bridged{StreamWriter: w, bridge: b} }
+//
+// The caller's writer may be joined to one bridge after another, when another
+// upstream takes the stream over; if it is a Grafter so is the result.
+func (b *Bridge) Writer(w StreamWriter) StreamWriter {
+	joined := &bridged{StreamWriter: w, bridge: b}
+	if g, ok := w.(Grafter); ok {
+		return &grafted{bridged: joined, to: g}
+	}
+	return joined
+}
+
+// grafted is a bridged writer that can go on with another upstream's events.
+type grafted struct {
+	*bridged
+	to Grafter
+}
+
+func (w *grafted) Text(text []byte) []byte { return w.to.Text(text) }
+func (w *grafted) Hold()                   { w.to.Hold() }
+
+func (w *grafted) Graft(ev *sse.Event, sig *Signal, text bool) []byte {
+	w.out = w.out[:0]
+	w.graft(w.bridge.Event(ev, sig), text)
+	return w.out
+}
+
+func (w *grafted) graft(list []Framed, text bool) {
+	for i := range list {
+		f := &list[i]
+		w.out = append(w.out, w.to.Graft(&sse.Event{Name: f.Name, Data: f.Data}, &Signal{Kind: f.Kind}, text)...)
+	}
+	w.rescued = true
+}
 
 type bridged struct {
 	StreamWriter
-	bridge *Bridge
-	out    []byte
+	bridge  *Bridge
+	out     []byte
+	rescued bool // events come in as grafts
 }
 
 func (w *bridged) Event(ev *sse.Event, sig *Signal) []byte {
@@ -72,6 +105,19 @@ func (w *bridged) add(list []Framed) {
 		f := &list[i]
 		w.out = append(w.out, w.StreamWriter.Event(&sse.Event{Name: f.Name, Data: f.Data}, &Signal{Kind: f.Kind})...)
 	}
+}
+
+// Close of a writer that took a stream over: what the bridge still owes is a
+// graft as well, without text.
+func (w *grafted) Close(note *Note) []byte {
+	w.out = w.out[:0]
+	if rest := w.bridge.End(); w.rescued {
+		w.graft(rest, false)
+	} else {
+		w.add(rest)
+	}
+	w.out = append(w.out, w.StreamWriter.Close(note)...)
+	return w.out
 }
 
 func (w *bridged) Close(note *Note) []byte {

@@ -41,7 +41,7 @@ type Prompt struct {
 	Effort string // of reasoning: none minimal low medium high xhigh max, "" = not given
 	Budget int    // reasoning tokens, 0 = not given
 
-	EndUser string // an opaque id of whom the caller serves
+	Served string // an opaque id of whom the caller serves
 
 	// Names are the caller's names of fields that it calls otherwise than the
 	// hub (the OpenAI words).

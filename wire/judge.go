@@ -232,6 +232,7 @@ func address(o *backstop.Outcome, a *Reply, e *envelope, r ruling) {
 		if o.Param == "" {
 			o.Param = paramFrom(e.message)
 		}
+		o.OnlyStream = groupOf(o.Status) == on400 && demandsStreaming(e.text)
 		o.NoStream = groupOf(o.Status) == on400 && rejectsStreaming(o.Param, e.text)
 	}
 	whole := a.Surface == SurfaceHTTP || a.Surface == SurfaceBody

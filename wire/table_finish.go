@@ -55,6 +55,8 @@ var finishes = map[string]Finish{
 	"PROHIBITED_CONTENT": {Kind: FinishFilter, Name: "content_filter"},
 	"BLOCKLIST":          {Kind: FinishFilter, Name: "content_filter"},
 	"SPII":               {Kind: FinishFilter, Name: "content_filter"},
+	"LANGUAGE":           {Kind: FinishFilter, Name: "content_filter"},
+	"MODEL_ARMOR":        {Kind: FinishFilter, Name: "content_filter"},
 
 	"insufficient_system_resource": {Kind: FinishFault, ruling: overload},
 	"network_error":                {Kind: FinishFault, ruling: server},

@@ -3,7 +3,6 @@ package config
 import (
 	"cmp"
 	"fmt"
-	"path"
 	"strconv"
 	"strings"
 	"time"
@@ -173,13 +172,11 @@ func covers(earlier, later string) bool {
 	}
 	exact := (&backstop.Route{Model: later}).Exact()
 	if exact {
-		ok, err := path.Match(earlier, later)
-		return err == nil && ok
+		return backstop.MatchModel(earlier, later)
 	}
 	prefix, star := strings.CutSuffix(earlier, "*")
 	if !star || prefix == "" || !(&backstop.Route{Model: prefix}).Exact() || later == "*" {
 		return false
 	}
-	rest, ok := strings.CutPrefix(later, prefix)
-	return ok && !strings.Contains(rest, "/")
+	return strings.HasPrefix(later, prefix)
 }

@@ -16,11 +16,8 @@ var awaited = []struct {
 }{
 	{"upstreams.*.dialect", []string{"anthropic", "gemini"}, "is not spoken yet: tiers with this upstream are left out"},
 	{"upstreams.*.breaker.probe", []string{"shadow"}, "has not arrived yet: acts as synthetic"},
-	{"upstreams.*.timeouts.drip", nil, "has not arrived yet: slow answers are not cut"},
-	{"upstreams.*.quirks.prefill", nil, "has no use yet: streams are not continued"},
 	{"upstreams.*.passthrough", nil, "has not arrived yet: other paths answer 404"},
 	{"routes.*.hedge.after", nil, "has not arrived yet: acts as off"},
-	{"routes.*.stream.rescue", []string{"splice", "continue"}, "has not arrived yet: acts as off"},
 	{"routes.*.json.schema", nil, "is read, but answers are not checked against it yet"},
 	{"routes.*.json.invalid", []string{"reask"}, "has not arrived yet: acts as next"},
 	{"routes.*.json.repair", nil, "has not arrived yet: only a code fence is stripped"},

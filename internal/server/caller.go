@@ -2,7 +2,6 @@ package server
 
 import (
 	"math"
-	"path"
 	"time"
 
 	"backstop"
@@ -81,10 +80,7 @@ func (c *caller) allows(model string) bool {
 		return true
 	}
 	for _, pattern := range c.Models {
-		if pattern == "*" || pattern == model {
-			return true
-		}
-		if ok, err := path.Match(pattern, model); ok && err == nil {
+		if backstop.MatchModel(pattern, model) {
 			return true
 		}
 	}

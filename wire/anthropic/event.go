@@ -41,7 +41,17 @@ func parse(ev *sse.Event) (event, bool) {
 	if !e.root.IsObject() {
 		return event{}, false
 	}
-	e.kind = e.root.Get("type").Str
+	types := 0
+	e.root.ForEach(func(k, v gjson.Result) bool {
+		if k.String() == "type" {
+			types++
+			e.kind = v.Str
+		}
+		return true
+	})
+	if types != 1 {
+		return event{root: e.root}, false // two parsers could read two events out of it
+	}
 	switch e.kind {
 	case blockStart, blockDelta, blockStop:
 		v := e.root.Get("index")

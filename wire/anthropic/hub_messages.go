@@ -41,7 +41,7 @@ func (w *hubWrite) messages() {
 	}
 	m.close()
 	w.b = append(append(append(w.b, '['), m.b...), ']')
-	if len(m.b) == 0 {
+	if len(m.b) == 0 && len(w.losses.Cannot) == 0 {
 		w.losses.Cannots(w.p, "messages")
 	}
 }

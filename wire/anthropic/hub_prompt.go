@@ -87,7 +87,7 @@ func (h *hubRead) field(name string, v gjson.Result) {
 	case "top_k":
 		p.TopK = h.number(name, v)
 	case "metadata":
-		p.EndUser = v.Get("user_id").Str
+		p.Served = v.Get("user_id").Str
 	case "thinking":
 		h.thinking(v)
 	case "output_format":

@@ -13,9 +13,9 @@ const (
 	// defaultMaxTokens is sent where a caller of another dialect gave no bound,
 	// because the API demands one. quirks.set_params.max_tokens is stronger.
 	defaultMaxTokens = 8192
-	// maxToolName and maxEndUser are the API's own bounds.
+	// maxToolName and maxServed are the API's own bounds.
 	maxToolName = 128
-	maxEndUser  = 256
+	maxServed   = 256
 )
 
 // FromHub makes a Messages request.
@@ -93,10 +93,10 @@ func (w *hubWrite) body() {
 	w.config(native)
 	w.sampling(t.raw != "" && t.raw != disabled)
 	w.stop()
-	if n := len(p.EndUser); n > maxEndUser {
+	if n := len(p.Served); n > maxServed {
 		w.losses.Lefts(p, "user")
 	} else if n > 0 {
-		w.raw("metadata", `{"user_id":`+quoted(p.EndUser)+`}`)
+		w.raw("metadata", `{"user_id":`+quoted(p.Served)+`}`)
 	}
 	w.unspoken()
 	if p.Stream {

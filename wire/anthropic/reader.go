@@ -25,6 +25,8 @@ type reader struct {
 	ended  bool // a stop reason was seen
 	done   bool // message_stop was seen
 	fault  *backstop.Outcome
+	latest string // content text of the latest event
+	other  bool   // something that is neither text nor thinking began
 
 	input, output int // reported tokens, -1 = none
 }
@@ -49,6 +51,7 @@ func (Room) Reader(r *wire.Request, a *wire.Reply) wire.StreamReader {
 
 func (d *reader) Event(ev *sse.Event) wire.Signal {
 	quiet := wire.Signal{Kind: wire.Quiet}
+	d.latest = ""
 	if d.done || ev.Comment {
 		return quiet
 	}
@@ -79,10 +82,21 @@ func (d *reader) progress(ev *sse.Event, e *event) wire.Signal {
 	case blockStart:
 		kind, n := e.begins()
 		d.tool = d.tool || kind == "tool_use"
-		d.content(&sig, n, kind != "thinking" && kind != "redacted_thinking")
+		thought := kind == "thinking" || kind == "redacted_thinking"
+		d.content(&sig, n, !thought)
+		d.other = d.other || !thought && kind != "text"
+		if kind == "text" {
+			d.latest = e.root.Get("content_block.text").Str
+		}
 	case blockDelta:
 		text, said := e.text()
 		d.content(&sig, len(text), said)
+		switch e.root.Get("delta.type").Str {
+		case "text_delta":
+			d.latest = text
+		case "citations_delta":
+			d.other = true
+		}
 		if d.speaks && e.root.Get("delta.type").Str == "signature_delta" {
 			sig.Kind = wire.Token
 		}
@@ -211,3 +225,9 @@ func (d *reader) settle(o backstop.Outcome) *backstop.Outcome {
 func (d *reader) Usage() (input, output int) { return d.input, d.output }
 
 func (d *reader) ToolBegun() bool { return d.tool }
+
+// AppendText implements wire.TextReader.
+func (d *reader) AppendText(all []byte) []byte { return append(all, d.latest...) }
+
+// TextOnly implements wire.TextReader.
+func (d *reader) TextOnly() bool { return !d.tool && !d.other }

@@ -18,6 +18,10 @@ type writer struct {
 	ended  bool   // a stop reason went out
 	over   bool   // message_stop was here
 	closed bool
+
+	next  int         // index of the next block
+	open  string      // kind of the block that is open, "" = none
+	moved map[int]int // blocks of another upstream: their new index, -1 = left out
 }
 
 // Writer makes the caller's stream out of events of this dialect. They pass as
@@ -45,15 +49,20 @@ func (w *writer) Event(ev *sse.Event, sig *wire.Signal) []byte {
 		w.over = true
 		w.last = append([]byte(nil), w.passed(ev, e.kind, nil)...)
 		return nil
+	case blockStart:
+		w.next = max(w.next, e.index+1)
+		w.open, _ = e.begins()
+	case blockStop:
+		w.open = ""
 	case messageDelta:
-		return w.passed(ev, e.kind, w.ending(ev, &e))
+		return w.passed(ev, e.kind, w.ending(ev.Data, &e))
 	}
 	return w.passed(ev, e.kind, nil)
 }
 
 // ending returns the event with a stop reason of this dialect, nil if it may
 // stay as it is.
-func (w *writer) ending(ev *sse.Event, e *event) []byte {
+func (w *writer) ending(data []byte, e *event) []byte {
 	v := e.root.Get("delta.stop_reason")
 	if v.Str == "" {
 		return nil
@@ -63,7 +72,7 @@ func (w *writer) ending(ev *sse.Event, e *event) []byte {
 	if word == v.Str {
 		return nil
 	}
-	x := edits{b: ev.Data}
+	x := edits{b: data}
 	x.replace(v, quoted(word))
 	return x.apply()
 }

@@ -11,8 +11,9 @@ var (
 	_ wire.Continuer  = Room{}
 )
 
-// Hold implements wire.Grafter.
-func (w *writer) Hold() { w.hold = true }
+// Hold implements wire.Grafter. What comes next may come from another upstream
+// than the one that was at its end.
+func (w *writer) Hold() { w.hold, w.over = true, false }
 
 // keep holds an event back in the place of the one that was held so far, which
 // goes out.

@@ -86,7 +86,7 @@ func (h *hubRead) field(name string, v span) {
 	case "logprobs":
 		p.Logprobs = v.is(b, 't')
 	case "user":
-		p.EndUser = str(b, v)
+		p.Served = str(b, v)
 	case "reasoning_effort":
 		p.Effort = str(b, v)
 	default:

@@ -84,8 +84,8 @@ func (w *hubWrite) body(model string, u *backstop.Upstream) []byte {
 	if p.Logprobs {
 		o.raw("logprobs", []byte("true"))
 	}
-	if p.EndUser != "" {
-		o.raw("user", appendString(nil, p.EndUser))
+	if p.Served != "" {
+		o.raw("user", appendString(nil, p.Served))
 	}
 	w.stop()
 	w.promise()

@@ -1,0 +1,119 @@
+package wire_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"backstop"
+	"backstop/wire"
+)
+
+// What the other dialect has no words for is named as the caller calls it.
+func TestWhatCannotBeExpressedIsNamed(t *testing.T) {
+	for name, c := range map[string]struct{ from, more, cannot, left string }{
+		"n":                         {"openai", `"n":2`, "n", ""},
+		"n of one":                  {"openai", `"n":1`, "", ""},
+		"logprobs":                  {"openai", `"logprobs":true,"top_logprobs":2`, "logprobs top_logprobs", ""},
+		"logit_bias":                {"openai", `"logit_bias":{"1":2}`, "logit_bias", ""},
+		"audio":                     {"openai", `"modalities":["text","audio"],"audio":{"voice":"x"}`, "audio modalities", ""},
+		"a stored answer":           {"openai", `"store":true`, "store", ""},
+		"legacy functions":          {"openai", `"functions":[{"name":"f"}]`, "functions", ""},
+		"web search":                {"openai", `"web_search_options":{}`, "web_search_options", ""},
+		"a custom tool":             {"openai", `"tools":[{"type":"custom","custom":{"name":"f"}}]`, "tools[0]", ""},
+		"a set of tools":            {"openai", `"tool_choice":{"type":"allowed_tools","allowed_tools":{}}`, "tool_choice", ""},
+		"a grammar":                 {"openai", `"response_format":{"type":"grammar"}`, "response_format", ""},
+		"a blank stop":              {"openai", `"stop":"\n"`, "stop", ""},
+		"a parameter nobody knows":  {"openai", `"frobnicate":1`, "frobnicate", ""},
+		"null says nothing":         {"openai", `"frobnicate":null,"logit_bias":null`, "", ""},
+		"hints":                     {"openai", `"seed":1,"service_tier":"auto","metadata":{"a":"b"},"verbosity":"low","prompt_cache_key":"k"`, "", "seed service_tier metadata verbosity prompt_cache_key"},
+		"penalties":                 {"openai", `"frequency_penalty":0.1,"presence_penalty":0`, "", "frequency_penalty"},
+		"a hot temperature":         {"openai", `"temperature":1.2`, "", "temperature"},
+		"both kinds of sampling":    {"openai", `"temperature":0.2,"top_p":0.3`, "", "top_p"},
+		"a tool of the vendor":      {"anthropic", `"tools":[{"type":"web_search_20250305","name":"web_search"}]`, "tools[0]", ""},
+		"servers of tools":          {"anthropic", `"mcp_servers":[{"url":"x"}]`, "mcp_servers", ""},
+		"a container":               {"anthropic", `"container":"c"`, "container", ""},
+		"five stops":                {"anthropic", `"stop_sequences":["1","2","3","4","5"]`, "stop_sequences", ""},
+		"hints of the other":        {"anthropic", `"top_k":3,"service_tier":"auto","thinking":{"type":"enabled","budget_tokens":2000}`, "", "top_k service_tier thinking"},
+		"thinking that is off":      {"anthropic", `"thinking":{"type":"disabled"}`, "", ""},
+		"another parameter":         {"anthropic", `"frobnicate":1`, "frobnicate", ""},
+		"a long name":               {"anthropic", `"tools":[{"name":"` + strings.Repeat("x", 65) + `","input_schema":{}}]`, "tools[0].name", ""},
+		"an unknown form of answer": {"anthropic", `"output_config":{"format":{"type":"grammar"}}`, "output_config.format", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			body, to := `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"hi"}],`+c.more+`}`, "openai"
+			if c.from == "openai" {
+				to = "anthropic"
+			}
+			_, losses := hub(t, c.from, to, []byte(body), nil)
+			check := func(what string, got []string, want string) {
+				words := strings.Fields(want)
+				slices.Sort(words)
+				got = slices.Clone(got)
+				slices.Sort(got)
+				if !slices.Equal(got, words) {
+					t.Errorf("%s: %q, want %q", what, got, words)
+				}
+			}
+			check("cannot", losses.Cannot, c.cannot)
+			check("left", losses.Left, c.left)
+		})
+	}
+}
+
+// Places in the talk that have no form in the other dialect.
+func TestPartsThatCannotBeExpressedAreNamed(t *testing.T) {
+	for name, c := range map[string]struct{ from, talk, cannot string }{
+		"an audio part":                 {"openai", `[{"role":"user","content":[{"type":"text","text":"a"},{"type":"input_audio","input_audio":{}}]}]`, "messages[0].content[1]"},
+		"a file":                        {"openai", `[{"role":"user","content":[{"type":"file","file":{}}]}]`, "messages[0].content[0]"},
+		"a picture in a strange format": {"openai", `[{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:image/tiff;base64,aGk="}}]}]`, "messages[0].content[0]"},
+		"an answer begun":               {"openai", `[{"role":"user","content":"a"},{"role":"assistant","content":"b"}]`, "messages[1].role"},
+		"broken arguments":              {"openai", `[{"role":"user","content":"a"},{"role":"assistant","tool_calls":[{"id":"1","function":{"name":"f","arguments":"{\"a"}}]},{"role":"tool","tool_call_id":"1","content":"x"}]`, "messages[1].content[0].arguments"},
+		"no words at all":               {"openai", `[{"role":"user","content":""}]`, "messages"},
+		"a document":                    {"anthropic", `[{"role":"user","content":[{"type":"document","source":{}}]}]`, "messages[0].content[0]"},
+		"a picture from a tool":         {"anthropic", `[{"role":"user","content":"a"},{"role":"assistant","content":[{"type":"tool_use","id":"1","name":"f","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"1","content":[{"type":"image","source":{"type":"url","url":"https://x"}}]}]}]`, "messages[2].content[0].content[0]"},
+		"a prefilled answer":            {"anthropic", `[{"role":"user","content":"a"},{"role":"assistant","content":"{"}]`, "messages[1].role"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			to := "openai"
+			if c.from == "openai" {
+				to = "anthropic"
+			}
+			_, losses := hub(t, c.from, to, []byte(`{"model":"m","max_tokens":9,"messages":`+c.talk+`}`), nil)
+			if strings.Join(losses.Cannot, " ") != c.cannot {
+				t.Errorf("%q, want %q", losses.Cannot, c.cannot)
+			}
+		})
+	}
+}
+
+func TestAPromiseOfJSONIsNeverDropped(t *testing.T) {
+	closed := `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"hi"}],"response_format":{"type":"json_schema","json_schema":{"name":"x","schema":{"type":"object","additionalProperties":false}}}}`
+	for name, c := range map[string]struct {
+		step   backstop.Step
+		native bool
+	}{
+		"a model that knows it":          {backstop.Step{Model: "claude-sonnet-4-5"}, true},
+		"an older model":                 {backstop.Step{Model: "claude-3-5-haiku"}, false},
+		"one that refused the parameter": {backstop.Step{Model: "claude-sonnet-4-5", Without: []string{"output_config"}}, false},
+		"one that refused a part of it":  {backstop.Step{Model: "claude-sonnet-4-5", Without: []string{"output_config.format"}}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			out, losses := hub(t, "openai", "anthropic", []byte(closed), &c.step)
+			body := string(out.Body)
+			if len(losses.Cannot) > 0 || strings.Contains(body, `"output_config"`) != c.native || strings.Contains(body, "JSON Schema") == c.native {
+				t.Errorf("%+v %s", losses, body)
+			}
+		})
+	}
+}
+
+func TestToolIDsStayTheSame(t *testing.T) {
+	long := strings.Repeat("x", 94)
+	if a, b := wire.ToolID(long), wire.ToolID(long); a != b || len(a) > 40 || wire.ToolID(a) != a {
+		t.Errorf("%s %s", a, b)
+	}
+	if wire.ToolID("call_a-1") != "call_a-1" || wire.ToolID("a b") == wire.ToolID("a.b") || wire.ToolID("") == "" {
+		t.Error("an id changed, or two became one")
+	}
+}
