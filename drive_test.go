@@ -55,7 +55,6 @@ type running struct {
 	committed bool
 	stream    bool
 	waits     int // guards against lost timers
-	leaves    time.Duration
 }
 
 type event struct {
