@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -23,9 +24,18 @@ const (
 	faultsEnd   = "<!-- faults:end -->"
 )
 
-// The waiting times of the card would make the table take a minute.
-var shortTimes = []string{
-	`primary: {`, `primary: {timeouts: {first_token: 1200ms, idle: 800ms}, retry: {jitter: 1ms-5ms}, `,
+// times are the limits of a row. The card's would make the table take a
+// minute: where silence is the fault they are short, and elsewhere long enough
+// for a machine that is busy.
+func times(fault string) (edit []string) {
+	limits := "first_token: 30s, idle: 30s"
+	switch fault {
+	case "hang", "slow:20s", "role-only", "keepalive:100ms", "blanklines:20s":
+		limits = "first_token: 1s"
+	case "stall@20":
+		limits = "first_token: 30s, idle: 1s"
+	}
+	return []string{`primary: {`, `primary: {timeouts: {` + limits + `}, retry: {jitter: 1ms-5ms}, `}
 }
 
 // TestTheFaultTableIsMadeByRunningIt runs every fault of the table, plain and
@@ -84,7 +94,7 @@ func word(fault string) string {
 
 // outcome makes one call and says what came of it, in the words of the table.
 func (w *town) outcome(t *testing.T, fault string, stream, asked bool) string {
-	h := w.open(t, shortTimes...)
+	h := w.open(t, times(fault)...)
 	body := map[string]any{"model": fault, "stream": stream, "messages": []map[string]string{{"role": "user", "content": "hello"}}}
 	name := word(fault)
 	switch {
@@ -123,12 +133,27 @@ func (w *town) outcome(t *testing.T, fault string, stream, asked bool) string {
 			out += ", " + strings.ToLower(name) + " `" + v + "`"
 		}
 	}
+	if m := regexp.MustCompile(`"x_backstop":\{[^}]*"upstream":"([a-z]+)"[^}]*"rescued":true`).FindStringSubmatch(a.body); m != nil {
+		out += ", taken over by " + m[1]
+	}
 	if m := regexp.MustCompile(`data: \{"error":.*"code":"([a-z_]+)"`).FindStringSubmatch(a.body); m != nil {
 		out += ", then `" + m[1] + "`"
 	} else if stream && !strings.HasSuffix(a.body, "data: [DONE]\n\n") {
 		out += ", then nothing"
 	}
 	return out
+}
+
+func TestAStreamIsNotTakenOverByAnUpstreamThatSaysSomethingElse(t *testing.T) {
+	t.Parallel()
+	w := newTown(t)
+	other := mock.New(mock.Options{Seed: 2})
+	srv := httptest.NewServer(other)
+	t.Cleanup(func() { other.Close(); srv.Close() })
+	w.urls["127.0.0.1:8402"] = srv.URL
+	if got := w.outcome(t, "cut@40", true, false); got != "primary, then `stream_incomplete`" {
+		t.Errorf("the page says that the caller gets the error frame; this is what happens: %s", got)
+	}
 }
 
 // TestNoPromptAnswerOrKeyComesOut sends a marked prompt and marked keys

@@ -26,6 +26,7 @@ func TestLogLinesAndMetricsAreThoseOfARun(t *testing.T) {
 	}
 	ask("/api/agent", `{"prompt":"hello","model":"503"}`)
 	ask("/api/agent", `{"prompt":"hello","model":"fenced","json":true}`)
+	ask("/api/agent", `{"prompt":"hello","model":"cut@3","stream":true}`)
 	ask("/nowhere", `{}`)
 	// Half of first_token passes before the breaker may open: long enough for the
 	// line that comes once a second from half a second of silence on.

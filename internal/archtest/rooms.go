@@ -28,6 +28,8 @@ var rooms = []Room{
 	{Dir: "internal/config", Floor: 4},
 	{Dir: "internal/observe", Floor: 4},
 	{Dir: "internal/cache", Floor: 4},
+	{Dir: "internal/scenario", Floor: 4},
+	{Dir: "internal/schema", Floor: 4},
 	{Dir: "backstophttp", Floor: 3, Example: true},
 	{Dir: "sim", Floor: 3, Example: true},
 	{Dir: "wire", Floor: 2},
@@ -50,6 +52,8 @@ var rooms = []Room{
 	{Dir: "internal/load", Floor: Side},
 	{Dir: "internal/testkit", Floor: Side, Tests: true},
 	{Dir: "internal/archtest", Floor: Side, Tests: true},
+	{Dir: "test/cases", Floor: 6, Tests: true},
+	{Dir: "docs", Floor: 7, Tests: true},
 }
 
 // passages are the imports that stay on one floor, each with its reason.
