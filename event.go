@@ -35,6 +35,7 @@ type Event struct {
 	FirstToken time.Duration // accept to the first token of the answer, 0 = none
 	Duration   time.Duration // accept to the last byte
 	Upstreamed time.Duration // part of Duration spent waiting for the answering attempt
+	Blocked    time.Duration // part of the rest spent in writes that waited for the caller
 	Status     int           // HTTP status that the caller got
 
 	InputTokens, OutputTokens int // as reported, -1 = not reported

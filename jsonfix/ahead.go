@@ -49,7 +49,7 @@ func keyAhead(src []byte, i int, final bool) answer {
 				k++
 			}
 			if k >= len(src) {
-				break
+				return unknown(final)
 			}
 			return colonAhead(src, k, final)
 		}
@@ -77,12 +77,27 @@ func quotedEnd(src []byte, i int, final bool) (end int, a answer) {
 		case g == '\n' || g == '{' || g == '}':
 			return 0, no
 		case g == ':' && k > i+1 && valueAhead(src, k+n, final) == yes && wordsOnly(src, i+1, k):
-			if next, _ := afterBlanks(src, k+n); next < len(src) && src[next] == '"' {
+			if unquotedTail(src, k+n) {
 				return -1, yes
 			}
 		}
 	}
 	return 0, no
+}
+
+// unquotedTail: behind the colon at i-1 of a key without its closing quote
+// stands a string, or a number or literal and a comma.
+func unquotedTail(src []byte, i int) bool {
+	at, _ := afterBlanks(src, i)
+	end := at
+	for end < len(src) && end-at < maxKey && src[end] != ',' && src[end] != '"' && src[end] != '\n' {
+		end++
+	}
+	if end >= len(src) || end == at {
+		return end < len(src) && src[end] == '"'
+	}
+	_, _, ok := respell(src[at:end])
+	return ok && src[end] == ','
 }
 
 func wordsOnly(src []byte, i, j int) bool {
@@ -143,9 +158,9 @@ func valueAhead(src []byte, i int, final bool) answer {
 	return no
 }
 
-// literalAhead: a word of JSON or Python that is a value.
+// literalAhead: a word of JSON, Python or JavaScript that is a value.
 func literalAhead(src []byte, i int) bool {
-	for _, w := range []string{"true", "false", "null", "True", "False", "None"} {
+	for _, w := range []string{"true", "false", "null", "True", "False", "None", "undefined", "NaN", "Infinity"} {
 		if has(src, i, w) {
 			g, _ := glyphAt(src, i+len(w))
 			return !g.word() || g == '.'

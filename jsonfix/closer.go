@@ -214,6 +214,7 @@ func (m *machine) mismatched(object bool, n int) verdict {
 			m.edit(at, at, string(closerOf(m.object())))
 			m.pop()
 		}
+		m.settle(at, m.report.n, false)
 		return m.close(n)
 	case 1:
 		return m.close(n)
@@ -226,6 +227,26 @@ func (m *machine) mismatched(object bool, n int) verdict {
 		m.expectMember()
 	}
 	return goOn
+}
+
+// owedCloser closes the innermost container where its closer is missing: in
+// front of the comma before m.safe.at, because what follows belongs to the
+// container around it. It is done only if the rest has just as many closers
+// as are due then.
+func (m *machine) owedCloser(at int) bool {
+	if !m.final || m.safe.fresh || m.depth < 2 || m.objectAt(m.depth-1) == m.object() || m.owed(at) != m.depth-1 {
+		return false
+	}
+	object := m.object()
+	m.report.forget(m.safe.notes)
+	m.back(m.safe.at)
+	m.note(MismatchedCloser, m.safe.at)
+	m.edit(m.safe.at, m.safe.at, string(closerOf(object)))
+	m.pop()
+	m.pos = m.safe.at
+	m.phase = inAfter
+	m.settle(m.pos, m.report.n, false)
+	return true
 }
 
 // rest is the number of closers that are still to come, as far as known.

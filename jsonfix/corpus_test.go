@@ -104,8 +104,13 @@ func judge(t *testing.T, it item, r Result, err error) bool {
 }
 
 func TestCorpus(t *testing.T) {
+	for _, name := range []string{"json-repair.jsonl", "more.jsonl"} {
+		t.Run(name, func(t *testing.T) { runCorpus(t, corpus(t, name)) })
+	}
+}
+
+func runCorpus(t *testing.T, items []item) {
 	good := 0
-	items := corpus(t, "json-repair.jsonl")
 	for _, it := range items {
 		r, err := Repair([]byte(it.Input), Options{})
 		if judge(t, it, r, err) {

@@ -95,11 +95,7 @@ var hostile = []struct {
 func TestHostileDocumentsAreBounded(t *testing.T) {
 	for _, h := range hostile {
 		for _, n := range []int{100, 3000, 50000} {
-			from := time.Now()
 			checkResult(t, []byte(h.of(n)))
-			if d := time.Since(from); d > 10*time.Millisecond {
-				t.Log(h.name, n, d)
-			}
 		}
 	}
 }

@@ -67,16 +67,7 @@ func (m *machine) foreign() bool {
 		}
 		k--
 	}
-	if lines < 2 || len(m.src)-i > maxWord || m.values == 0 {
-		return false
-	}
-	for _, c := range m.src[i:] {
-		switch c {
-		case '{', '}', '[', ']', '"':
-			return false
-		}
-	}
-	return true
+	return lines >= 2 && m.values > 0 && plainRest(m.src, i)
 }
 
 // cutText ends the run inside a string, whose text ends at offset at.
@@ -88,6 +79,7 @@ func (m *machine) cutText(at int) verdict {
 		m.keyStart = t.open
 		return m.cutHere(-1)
 	}
+	at = m.beforeFence(at)
 	if t.high >= 0 && at == t.low {
 		at = t.high
 	}
@@ -99,6 +91,27 @@ func (m *machine) cutText(at int) verdict {
 	m.tail = tailLast
 	m.phase = inText
 	return cut
+}
+
+// beforeFence leaves the closing fence out of a string that was cut inside it.
+func (m *machine) beforeFence(at int) int {
+	if m.fence.width == 0 || at < len(m.src) {
+		return at
+	}
+	k := len(m.src)
+	for k > m.text.begin && isBlank(m.src[k-1]) {
+		k--
+	}
+	n := k
+	for n > m.text.begin && m.src[n-1] == m.fence.mark {
+		n--
+	}
+	if k-n < m.fence.width || n <= m.text.begin || m.src[n-1] != '\n' {
+		return at
+	}
+	// The line break and the fence were escaped or copied already: do it again.
+	m.restart(n - 1)
+	return n - 1
 }
 
 // wholeCharacters steps back over a character that src ends inside of.

@@ -24,6 +24,8 @@ func (m *machine) ends(i int) answer {
 		return yes
 	case at == i || t.pairs > 0:
 		return no
+	case line && g.letter() && m.paragraph(i, at):
+		return unknown(m.final)
 	case t.role == roleMember && (line || g.quote()):
 		if t.inner > 0 && !line {
 			return no
@@ -58,6 +60,32 @@ func (m *machine) keyEnds(g glyph, apart bool, at int) answer {
 		return yes
 	}
 	return no
+}
+
+// paragraph: an empty line stands before i, and behind it nothing that could
+// belong to a document: a last paragraph of prose.
+func (m *machine) paragraph(from, i int) bool {
+	lines := 0
+	for _, c := range m.src[from:i] {
+		if c == '\n' {
+			lines++
+		}
+	}
+	return lines >= 2 && plainRest(m.src, i)
+}
+
+// plainRest: a short rest without brackets and quotes.
+func plainRest(src []byte, i int) bool {
+	if len(src)-i > maxWord {
+		return false
+	}
+	for _, c := range src[i:] {
+		switch c {
+		case '{', '}', '[', ']', '"':
+			return false
+		}
+	}
+	return true
 }
 
 // joins: a string follows the plus sign.
@@ -96,9 +124,9 @@ func (m *machine) commaEnds(i int, wide bool) answer {
 			return valueAhead(m.src, at, m.final)
 		}
 		a := keyAhead(m.src, at, m.final)
-		if a == yes && !g.quote() {
+		if a == yes && !g.quote() && !(m.bareKeys && t.pairs == 0) {
 			a = memberAhead(m.src, at, m.final)
-			if at+maxKey > len(m.src) && a == yes && colonIn(m.src, at) < 0 {
+			if at+maxKey > len(m.src) && a == yes && colonIn(m.src, at) < 0 && !(t.pairs == 0 && wordsOnly(m.src, at, len(m.src))) {
 				a = no
 			}
 		}
@@ -171,7 +199,7 @@ func (m *machine) closersEnd(i int) answer {
 	case depth == 0 && g == ',':
 		return m.rootComma(at + n)
 	case depth == 0:
-		if g == '"' && !line {
+		if g == '"' && at == i {
 			return no
 		}
 		return yes
@@ -210,7 +238,7 @@ func (m *machine) afterComma(i int) answer {
 
 func valueOrCloser(src []byte, i int, final bool) answer {
 	at, _ := afterNoise(src, i)
-	if g, _ := glyphAt(src, at); g.closer() || g == ',' || g == gEllipsis {
+	if g, _ := glyphAt(src, at); g.closer() || g == ',' || g == '(' || g == gEllipsis {
 		return yes
 	}
 	return valueAhead(src, at, final)

@@ -42,17 +42,20 @@ func (f *finder) unescaped(kind Code) {
 	start := f.at
 	f.at = len(f.src)
 	f.note(kind, start)
-	if len(inner.found) == 0 {
+	if inner.found.n == 0 {
 		f.setWhy(inner.why)
 		f.cut = inner.cut
 		return
 	}
-	for _, c := range inner.found {
+	for _, c := range inner.found.from(0) {
 		c.rank = max(c.rank, f.region.rank)
 		c.start += start
-		f.found = append(f.found, c)
+		f.found.add(c)
 	}
-	f.hard, f.why = f.hard || inner.hard, inner.why
+	f.hard = f.hard || inner.hard
+	if inner.hard {
+		f.why = inner.why
+	}
 }
 
 // unescape undoes one layer of backslashes; what is no escape stays.
@@ -66,7 +69,7 @@ func unescape(text []byte) []byte {
 		out = append(out, text[i:i+n]...)
 		i += n + 1
 		switch c := text[i]; c {
-		case '"', '\\', '/', '\'':
+		case '"', '\\', '/', '\'', '{', '}', '[', ']', '_', '`': // of JSON and of Markdown
 			out = append(out, c)
 		case 'n':
 			out = append(out, '\n')

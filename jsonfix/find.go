@@ -14,17 +14,6 @@ const (
 	rankTagged      // in a fence that says json
 )
 
-// find is a value that was found and could be read.
-type find struct {
-	rank  rank
-	start int
-	json  []byte
-	cut   bool
-	where string
-	notes []RepairNote
-	parts []find // of a sequence: the single documents
-}
-
 // mostFinds bounds the candidates that are kept for a schema to choose from.
 const mostFinds = 64
 
@@ -35,7 +24,7 @@ type finder struct {
 	m       machine
 	primed  bool // m stands where the strict scanner stopped
 	at      int
-	found   []find
+	found   finds
 	fallow  *find // a candidate that ran over the end of a think block
 	region  region
 	outside region // the text around the fence we are in
@@ -90,7 +79,7 @@ func (f *finder) walk() {
 		case g == ',' && f.region.seq.count > 0 && !f.region.prose:
 			f.once(ExtraComma, f.at)
 			f.at += n
-		case g.closer() && len(f.found) > 0 && !f.region.prose:
+		case g.closer() && f.found.n > 0 && !f.region.prose:
 			f.once(ExtraCloser, f.at)
 			f.at += n
 		case g == '/' && f.commentHere():
@@ -177,6 +166,7 @@ func (f *finder) try(g glyph, n int) {
 	}
 	f.primed = false
 	f.m.prose = !f.atStart()
+	f.m.fence = f.fence
 	v := f.m.run()
 	if v == failed {
 		f.failure(n)
@@ -204,15 +194,21 @@ func (f *finder) success(start int, v verdict, object bool) {
 	f.at = m.pos
 	c := f.candidate(start, v, object)
 	if c.rank == rankNone {
+		if f.region.seq.cut {
+			f.note(Cut, f.at)
+			return
+		}
 		f.impure()
 		f.once(Prose, start)
 		return
 	}
 	if end := f.lastThink(); end > start && end < f.at && damaged(c.notes) {
 		if f.fallow == nil {
-			f.fallow = &c
+			kept := c
+			f.fallow = &kept
 			m.buf = nil // it belongs to the candidate now
 		}
+		f.once(Think, end)
 		f.at = end
 		return
 	}
@@ -229,75 +225,22 @@ func damaged(notes []RepairNote) bool {
 	return false
 }
 
-// candidate judges what the machine read.
-func (f *finder) candidate(start int, v verdict, object bool) find {
-	m := &f.m
-	c := find{start: start, json: m.finish(v), cut: v == cut || m.ellipses, where: m.where, rank: f.region.rank}
-	if f.fence.width == 0 {
-		c.rank = rankObject
-		switch {
-		case !object && f.atStart() && f.endsLine(m.pos):
-		case !object && f.ownLine(start, m.pos):
-			c.rank = rankArray
-		case !object && !f.listing(c.json, start, m.pos):
-			c.rank = rankNone
-		case !object:
-			c.rank = rankArray
-		case m.prose && m.semis > 0 && m.unsound > 0: // a style sheet, program text
-			c.rank = rankNone
-		}
-		if c.rank > rankEmpty && !f.atStart() && v == whole && emptyJSON(c.json) {
-			c.rank = rankEmpty
-		}
-	}
-	if v == cut && nothing(c.json) {
-		f.cut = true
-		f.setWhy(TruncatedEmpty)
-		c.rank = rankNone
-	}
-	c.notes = m.take()
-	return c
-}
-
-func (f *finder) setWhy(r Reason) {
-	if f.why == "" {
-		f.why = r
-	}
-}
-
-// emptyJSON: {} or [].
-func emptyJSON(doc []byte) bool {
-	return len(doc) < 2 || len(bytes.TrimSpace(doc[1:len(doc)-1])) == 0
-}
-
-// nothing: only delimiters, so that nothing was said before the cut.
-func nothing(doc []byte) bool {
-	for _, c := range doc {
-		switch c {
-		case '{', '}', '[', ']', ',', ' ', '\n', '\r', '\t':
-		default:
-			return false
-		}
-	}
-	return true
-}
-
 // keep adds a value to the region and to the candidates.
 func (f *finder) keep(c find) {
 	s := &f.region.seq
 	s.count++
 	switch {
 	case s.count == 1:
-		s.first = len(f.found)
+		s.first = f.found.n
 	case !f.region.prose:
 		f.append(c)
 	}
-	if len(f.found) < mostFinds {
+	if f.found.n < mostFinds {
 		f.m.room = 256 // the next one may be short
 		if f.m.used {
 			f.m.buf = nil // it belongs to the find now
 		}
-		f.found = append(f.found, c)
+		f.found.add(c)
 		return
 	}
 	f.more = true
@@ -307,11 +250,11 @@ func (f *finder) keep(c find) {
 func (f *finder) append(c find) {
 	s := &f.region.seq
 	if s.array == nil {
-		first := f.found[s.first]
+		first := f.found.at(s.first)
 		s.array = append(append(make([]byte, 0, len(f.src)-first.start+64), '['), first.json...)
 	}
 	if !s.differ {
-		s.differ = !sameValue(f.found[s.first].json, c.json)
+		s.differ = !sameValue(f.found.at(s.first).json, c.json)
 	}
 	s.array = append(append(s.array, ','), c.json...)
 	if c.cut {

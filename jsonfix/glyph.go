@@ -21,6 +21,15 @@ const (
 
 // glyphAt reads the character at i and its width in bytes.
 func glyphAt(src []byte, i int) (glyph, int) {
+	if i < len(src) {
+		if c := src[i]; c > '.' && c < 0x7f {
+			return glyph(c), 1
+		}
+	}
+	return glyphSlow(src, i)
+}
+
+func glyphSlow(src []byte, i int) (glyph, int) {
 	if i >= len(src) {
 		return gEnd, 0
 	}

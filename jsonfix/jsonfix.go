@@ -18,8 +18,8 @@ type Options struct {
 
 // Result is what became of a document.
 type Result struct {
-	JSON        []byte       // nil if refused; the very input if it was valid
-	Status      Status       //
+	JSON        []byte // nil if refused; the very input if it was valid
+	Status      Status
 	Repairs     []RepairNote // in the order of the text, at most 256
 	Truncated   bool         // the input ended before its root closed, or the model left data out
 	TruncatedAt string       // JSON Pointer of the innermost value that was cut; "" is the root
@@ -81,7 +81,7 @@ func refuse(why Reason, cut bool) (Result, error) {
 
 // mend is Repair for what is not valid.
 func mend(src []byte, n *nest, s stop, o Options) (Result, error) {
-	f := newFinder(src)
+	f := finder{src: src, closer: -2}
 	f.prime(n, s)
 	f.walk()
 	return f.decide(o)
@@ -111,44 +111,43 @@ func (f *finder) prime(n *nest, s stop) {
 
 // decide chooses among what was found.
 func (f *finder) decide(o Options) (Result, error) {
-	if len(f.found) == 0 && f.fallow != nil {
-		f.found = append(f.found, *f.fallow)
+	if f.found.n == 0 && f.fallow != nil {
+		f.found.add(*f.fallow)
 	}
-	if len(f.found) == 0 {
-		if f.why == "" {
-			f.why = NotJSON
-		}
+	f.setWhy(NotJSON)
+	if f.found.n == 0 {
 		return refuse(f.why, f.cut)
 	}
 	best := rankNone
-	for _, c := range f.found {
-		best = max(best, c.rank)
+	for i := range f.found.n {
+		best = max(best, f.found.at(i).rank)
 	}
 	if f.hard && best < rankFence {
 		return refuse(f.why, f.cut)
 	}
 	if o.Schema != nil {
-		return follow(f.found, f.list(), f.src, o)
+		return follow(f.found.from(0), f.list(), f.src, o)
 	}
 	one := -1
-	for i, c := range f.found {
+	for i := range f.found.n {
+		c := f.found.at(i)
 		switch {
 		case c.rank < best:
 		case one < 0:
 			one = i
-		case !sameValue(f.found[one].json, c.json):
+		case !sameValue(f.found.at(one).json, c.json):
 			return refuse(Multiple, false)
 		default:
 			f.once(Duplicate, c.start)
 		}
 	}
-	return f.settleOn(&f.found[one], o)
+	return f.settleOn(f.found.at(one), o)
 }
 
 // settleOn makes the result of one find.
 func (f *finder) settleOn(c *find, o Options) (Result, error) {
-	notes := f.report.take()
-	notes = append(notes, c.notes...)
+	notes := make([]RepairNote, 0, len(f.report.list())+len(c.notes))
+	notes = append(append(notes, f.report.list()...), c.notes...)
 	return finished(c.json, notes, c, o)
 }
 
@@ -159,12 +158,12 @@ const brokenRepair Reason = "not-repairable"
 // finished checks what a repair made: whatever happened before, only valid
 // JSON leaves this package.
 func finished(doc []byte, notes []RepairNote, c *find, o Options) (Result, error) {
-	if !utf8.Valid(doc) {
+	if !c.strict && !utf8.Valid(doc) {
 		doc = bytes.ToValidUTF8(doc, []byte("\ufffd"))
 		notes = append(notes, RepairNote{InvalidUTF8, c.start})
 	}
 	r := Result{JSON: doc, Status: StatusRepaired, Repairs: notes, Truncated: c.cut, TruncatedAt: c.where}
-	if !Valid(doc) {
+	if !c.strict && !Valid(doc) {
 		return refuse(brokenRepair, c.cut)
 	}
 	if o.Strict {

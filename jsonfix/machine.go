@@ -53,10 +53,15 @@ type machine struct {
 	where    string // JSON Pointer of the cut
 	keyStart int    // of the last key in src
 	prose    bool   // text stands around: read narrowly
+	fence    fence  // that the text stands in
 	budget   int    // bytes that may still be looked at twice
 	balance  balance
 	comment  byte // inside a comment that src ends in: / * or #
 	ellipses bool
+	bareKeys bool // keys without quotes were seen
+	calm     int  // steps until the strict scanner is tried again
+	tries    int  // how long it was put off last time
+	sprints  int  // 1 if the strict scanner read all in one go
 }
 
 func newMachine(src []byte, start int, final bool) *machine {
@@ -75,7 +80,9 @@ func (m *machine) reset(src []byte, start int, final bool) {
 // run goes on until the root closed, the input ended or nothing can be read.
 func (m *machine) run() verdict {
 	for {
-		if m.final && !m.hasTwins && (m.phase == inAfter || m.phase == inRoot || m.pos == m.safe.at && m.safe.fresh) {
+		if m.calm > 0 {
+			m.calm--
+		} else if m.final && !m.hasTwins && (m.phase == inAfter || m.phase == inRoot || m.pos == m.safe.at && m.safe.fresh) {
 			if v := m.sprint(); v != goOn {
 				return v
 			}
@@ -103,8 +110,14 @@ func (m *machine) sprint() verdict {
 	case closed:
 		return m.strictEnd(end, fresh)
 	}
-	if end == m.pos && at != atOpen {
-		return goOn
+	if end == m.pos { // damage everywhere: try less often
+		m.tries = min(2*m.tries+1, 32)
+		m.calm = m.tries
+		if at != atOpen {
+			return goOn
+		}
+	} else {
+		m.tries = 0
 	}
 	if end > m.pos && (at == atAfter || m.depth > 1 && m.objectAt(1)) {
 		m.values++
@@ -128,6 +141,7 @@ func (m *machine) sprint() verdict {
 // show that it closed too early.
 func (m *machine) strictEnd(end int, fresh bool) verdict {
 	m.values++
+	m.sprints++
 	from := m.pos
 	m.pos = end
 	c := m.src[end-1]
@@ -148,6 +162,7 @@ func (m *machine) strictEnd(end int, fresh bool) verdict {
 }
 
 func (m *machine) step() verdict {
+	m.sprints = 2
 	switch m.phase {
 	case inText:
 		return m.readText()

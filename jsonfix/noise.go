@@ -33,6 +33,12 @@ func (m *machine) skipNoise() bool {
 				return m.pos+1 < len(m.src) || m.final
 			}
 			m.note(Comment, m.pos)
+			if at, _ := afterBlanks(m.src, m.pos+width); m.pos > m.start {
+				if e, _ := glyphAt(m.src, at); e == gEllipsis { // "// ... and so on"
+					m.note(Ellipsis, at)
+					m.ellipses = true
+				}
+			}
 			m.comment = kind
 			n = width
 			m.edit(m.pos, m.pos+n, "")

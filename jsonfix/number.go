@@ -6,14 +6,14 @@ import (
 )
 
 // respell gives the JSON spelling of a bare token, if it has one of the same
-// value. Without a code the token is JSON as it stands.
+// value. Without a code the token is JSON as it stands and word is empty.
 func respell(token []byte) (word string, code Code, ok bool) {
 	if len(token) == 0 {
 		return "", "", false
 	}
 	if c := token[0]; isDigit(c) || c == '-' || c == '+' || c == '.' {
 		if n := numberEnd2(token); n == len(token) {
-			return string(token), "", true
+			return "", "", true
 		}
 		if number, ok := respellNumber(string(token)); ok {
 			return number, Number, true
@@ -24,15 +24,16 @@ func respell(token []byte) (word string, code Code, ok bool) {
 	}
 	switch string(token) {
 	case "true", "false", "null":
-		return string(token), "", true
+		return "", "", true
 	case "NaN", "nan", "Infinity", "-Infinity", "+Infinity", "-NaN", "inf", "-inf", "Inf", "-Inf", "undefined":
 		return "null", NonFinite, true
 	case "None":
 		return "null", Literal, true
 	}
-	switch lower := strings.ToLower(string(token)); lower {
-	case "true", "false", "null":
-		return lower, Literal, true
+	for _, word := range [...]string{"true", "false", "null"} {
+		if len(token) == len(word) && foldPrefix(token, word) {
+			return word, Literal, true
+		}
 	}
 	return "", "", false
 }

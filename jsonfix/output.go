@@ -9,6 +9,7 @@ type output struct {
 	from int // src[from:] is not yet in buf
 	used bool
 	safe point
+	low  int // the least length that buf was cut back to
 	room int // bytes to make room for at the first edit; 0 = for the rest of src
 }
 
@@ -58,6 +59,7 @@ func (o *output) back(at int) {
 	s := &o.safe
 	if o.used && len(o.buf) > s.size {
 		o.buf = o.buf[:s.size]
+		o.low = min(o.low, s.size)
 	}
 	o.from = s.from
 	o.flush(s.at)

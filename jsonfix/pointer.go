@@ -1,6 +1,7 @@
 package jsonfix
 
 import (
+	"bytes"
 	"encoding/json"
 	"strconv"
 	"strings"
@@ -26,28 +27,39 @@ type pointerStep struct {
 // pointerTo gives the JSON Pointer of what was open where body, a document
 // without its closers, ends.
 func pointerTo(body []byte, what tail, key string) string {
-	var at strings.Builder
-	steps := openAt(body)
-	for i, s := range steps {
+	var room [32]pointerStep
+	var text [256]byte
+	steps, at := openAt(body, room[:0]), text[:0]
+	for i := range steps {
+		s := &steps[i]
 		last := i == len(steps)-1
 		switch {
 		case last && what == tailNone:
 		case last && what == tailKey:
-			at.WriteString("/" + escapePointer(key))
+			at = append(append(at, '/'), escapePointer(key)...)
 		case last && what == tailItem:
-			at.WriteString("/" + strconv.Itoa(s.items))
+			at = strconv.AppendInt(append(at, '/'), int64(s.items), 10)
 		case s.object:
-			at.WriteString("/" + escapePointer(unquote(s.key)))
+			at = appendKey(append(at, '/'), s.key)
 		default:
-			at.WriteString("/" + strconv.Itoa(max(0, s.items-1)))
+			at = strconv.AppendInt(append(at, '/'), int64(max(0, s.items-1)), 10)
 		}
 	}
-	return at.String()
+	return string(at)
+}
+
+// appendKey adds a quoted key as a pointer has it.
+func appendKey(at, quoted []byte) []byte {
+	for _, c := range quoted {
+		if c == '\\' || c == '~' || c == '/' {
+			return append(at, escapePointer(unquote(quoted))...)
+		}
+	}
+	return append(at, bytes.Trim(quoted, `"`)...)
 }
 
 // openAt walks through a JSON prefix to the containers open at its end.
-func openAt(body []byte) []pointerStep {
-	var steps []pointerStep
+func openAt(body []byte, steps []pointerStep) []pointerStep {
 	key := true
 	begin := func() {
 		if n := len(steps); n > 0 && !steps[n-1].object {

@@ -38,18 +38,29 @@ func (f *finder) fenceHere() bool {
 	f.outside.prose = true
 	f.outside.seq.array = nil
 	f.fence = fence{mark, n}
-	tag := f.tagHere()
-	f.region = region{start: f.at, rank: tagRank(tag)}
+	rank := f.tagHere()
+	f.region = region{start: f.at, rank: rank}
 	return true
 }
 
-// tagHere reads the language tag behind the opener of a fence.
-func (f *finder) tagHere() string {
-	from := f.at
-	for f.at < len(f.src) && (isDigit(f.src[f.at]) || f.src[f.at]|0x20-'a' <= 25 || f.src[f.at] == '+' || f.src[f.at] == '-') {
-		f.at++
+// tagHere passes the language tag behind the opener of a fence and ranks it.
+func (f *finder) tagHere() rank {
+	var tag [12]byte
+	n := 0
+	for ; f.at < len(f.src); f.at++ {
+		c := f.src[f.at]
+		if !isDigit(c) && c|0x20-'a' > 25 && c != '+' && c != '-' {
+			break
+		}
+		if n < len(tag) {
+			tag[n] = c
+			if c|0x20-'a' <= 25 {
+				tag[n] = c | 0x20
+			}
+			n++
+		}
 	}
-	return strings.ToLower(string(f.src[from:f.at]))
+	return tagRank(string(tag[:n]))
 }
 
 func tagRank(tag string) rank {
@@ -65,16 +76,16 @@ func tagRank(tag string) rank {
 // endRegion turns a pure sequence of values into one.
 func (f *finder) endRegion() {
 	s := &f.region.seq
-	if s.array == nil || s.count < 2 || s.first >= len(f.found) {
+	if s.array == nil || s.count < 2 || s.first >= f.found.n {
 		return
 	}
-	parts := append([]find(nil), f.found[s.first:]...)
+	parts := f.found.from(s.first)
 	first := parts[0]
 	one := find{rank: first.rank, start: first.start, parts: parts, cut: s.cut, notes: first.notes}
 	if s.differ {
 		one.json = append(s.array, ']')
 		one.notes = append([]RepairNote{{Sequence, first.start}}, one.notes...)
-		if s.cut {
+		if s.cut && s.where != "" {
 			one.where = "/" + strconv.Itoa(s.count-1) + s.where
 		}
 		if one.rank < rankObject {
@@ -84,7 +95,8 @@ func (f *finder) endRegion() {
 		one.json, one.cut = first.json, first.cut
 		one.notes = append([]RepairNote{{Duplicate, first.start}}, one.notes...)
 	}
-	f.found = append(f.found[:s.first], one)
+	f.found.keep(s.first)
+	f.found.add(one)
 	s.array = nil
 }
 
@@ -176,6 +188,21 @@ func lastWord(s string) string {
 		return strings.Trim(s[i:], " *_，。,")
 	}
 	return strings.Trim(s, "*_")
+}
+
+// mark: one bare word in brackets, such as [DONE], is no list.
+func (f *finder) mark(doc []byte) bool {
+	return f.m.unsound == 1 && bytes.IndexByte(doc, ',') < 0
+}
+
+// block: braces directly behind a name hold no object if there is nothing but
+// bare words in them: a style sheet, program text.
+func (f *finder) block(start int) bool {
+	if start == 0 || f.m.unsound == 0 {
+		return false
+	}
+	g, _ := glyphAt(f.src, start-1)
+	return g.letter() && g != gWide || g.digit() || g == ')' || f.m.semis > 0
 }
 
 // endsLine: behind the array at most punctuation is left of the line.

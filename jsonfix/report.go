@@ -27,51 +27,51 @@ const (
 	SchemaViolated     Reason = "schema"              // JSON, but not as the schema has it: see Violations
 )
 
-// Code names one kind of repair.
+// Code names one kind of repair, for reports and metrics.
 type Code string
 
 // The kinds of repair. Lossy tells which of them lose something.
 const (
-	Fence            Code = "fence"             // a Markdown fence around the value
-	Prose            Code = "prose"             // text around the value
-	Think            Code = "think"             // a block of reasoning before it
-	Invisible        Code = "invisible"         // byte order mark, odd blanks, control characters outside strings
-	Comment          Code = "comment"           //
-	SingleQuote      Code = "single-quote"      // 'a' or `a`
-	SmartQuote       Code = "smart-quote"       // “a”
-	TripleQuote      Code = "triple-quote"      // """a"""
-	FullWidth        Code = "fullwidth"         // ｛：，｝ as structure
-	UnquotedKey      Code = "unquoted-key"      //
-	UnquotedValue    Code = "unquoted-value"    //
-	Literal          Code = "literal"           // True, None
-	Number           Code = "number"            // +5, .5, 0xFF, 1_000
-	Tuple            Code = "tuple"             // (1, 2)
-	Wrapper          Code = "wrapper"           // ObjectId("…"), a call or an assignment around the value
-	Concat           Code = "concat"            // "a" + "b"
-	TrailingComma    Code = "trailing-comma"    //
-	ExtraComma       Code = "extra-comma"       //
-	MissingComma     Code = "missing-comma"     //
-	Separator        Code = "separator"         // ; or = or => for , or :
-	MissingColon     Code = "missing-colon"     //
-	MissingQuote     Code = "missing-quote"     //
-	MissingOpener    Code = "missing-opener"    // the first brace or bracket
-	MismatchedCloser Code = "mismatched-closer" //
-	ExtraCloser      Code = "extra-closer"      //
-	DoubledBrace     Code = "doubled-brace"     // {{ }}
-	InnerQuote       Code = "inner-quote"       // a quote inside a string, not escaped
-	ControlCharacter Code = "control"           // a raw control character inside a string
-	BadEscape        Code = "bad-escape"        // \d, \'
-	Escaped          Code = "escaped"           // the whole document escaped once with backslashes
-	HTMLEscaped      Code = "html-escaped"      // the whole document escaped once for HTML
-	Sequence         Code = "sequence"          // several documents became one array
-	Duplicate        Code = "duplicate"         // the same answer more than once
-	Cut              Code = "cut"               // the input ended: owed delimiters were added
-	CutMember        Code = "cut-member"        // a member without its value was dropped at the cut; lossy
-	CutNumber        Code = "cut-number"        // a number that may go on was dropped at the cut; lossy
-	MissingValue     Code = "missing-value"     // a member without a value was dropped; lossy
-	NonFinite        Code = "non-finite"        // NaN, Infinity, undefined became null; lossy
-	Ellipsis         Code = "ellipsis"          // the model left data out; lossy
-	InvalidUTF8      Code = "invalid-utf8"      // bytes became U+FFFD; lossy
+	Fence            Code = "fence"     // a Markdown fence around the value
+	Prose            Code = "prose"     // text around the value
+	Think            Code = "think"     // a block of reasoning before it
+	Invisible        Code = "invisible" // byte order mark, odd blanks, control characters outside strings
+	Comment          Code = "comment"
+	SingleQuote      Code = "single-quote" // 'a' or `a`
+	SmartQuote       Code = "smart-quote"  // “a”
+	TripleQuote      Code = "triple-quote" // """a"""
+	FullWidth        Code = "fullwidth"    // ｛：，｝ as structure
+	UnquotedKey      Code = "unquoted-key"
+	UnquotedValue    Code = "unquoted-value"
+	Literal          Code = "literal" // True, None
+	Number           Code = "number"  // +5, .5, 0xFF, 1_000
+	Tuple            Code = "tuple"   // (1, 2)
+	Wrapper          Code = "wrapper" // ObjectId("…"), a call or an assignment around the value
+	Concat           Code = "concat"  // "a" + "b"
+	TrailingComma    Code = "trailing-comma"
+	ExtraComma       Code = "extra-comma"
+	MissingComma     Code = "missing-comma"
+	Separator        Code = "separator" // ; or = or => for , or :
+	MissingColon     Code = "missing-colon"
+	MissingQuote     Code = "missing-quote"
+	MissingOpener    Code = "missing-opener" // the first brace or bracket
+	MismatchedCloser Code = "mismatched-closer"
+	ExtraCloser      Code = "extra-closer"
+	DoubledBrace     Code = "doubled-brace" // {{ }}
+	InnerQuote       Code = "inner-quote"   // a quote inside a string, not escaped
+	ControlCharacter Code = "control"       // a raw control character inside a string
+	BadEscape        Code = "bad-escape"    // \d, \'
+	Escaped          Code = "escaped"       // the whole document escaped once with backslashes
+	HTMLEscaped      Code = "html-escaped"  // the whole document escaped once for HTML
+	Sequence         Code = "sequence"      // several documents became one array
+	Duplicate        Code = "duplicate"     // the same answer more than once
+	Cut              Code = "cut"           // the input ended: owed delimiters were added
+	CutMember        Code = "cut-member"    // a member without its value was dropped at the cut; lossy
+	CutNumber        Code = "cut-number"    // a number that may go on was dropped at the cut; lossy
+	MissingValue     Code = "missing-value" // a member without a value was dropped; lossy
+	NonFinite        Code = "non-finite"    // NaN, Infinity, undefined became null; lossy
+	Ellipsis         Code = "ellipsis"      // the model left data out; lossy
+	InvalidUTF8      Code = "invalid-utf8"  // bytes became U+FFFD; lossy
 
 	Picked      Code = "picked"    // the one candidate that follows the schema
 	Coerced     Code = "coerced"   // a scalar spelled as the schema's type
@@ -117,8 +117,8 @@ type report struct {
 	few   [12]RepairNote
 	n     int
 	many  []RepairNote
-	kinds []Code // those that once was asked for, in buffer first
-	first [8]Code
+	kinds [8]Code // those that once was asked for
+	asked int
 }
 
 func (r *report) note(code Code, offset int) {
@@ -136,15 +136,15 @@ func (r *report) note(code Code, offset int) {
 
 // once notes a kind that is worth one note only.
 func (r *report) once(code Code, offset int) {
-	for _, k := range r.kinds {
+	for _, k := range r.kinds[:r.asked] {
 		if k == code {
 			return
 		}
 	}
-	if r.kinds == nil {
-		r.kinds = r.first[:0]
+	if r.asked < len(r.kinds) {
+		r.kinds[r.asked] = code
+		r.asked++
 	}
-	r.kinds = append(r.kinds, code)
 	r.note(code, offset)
 }
 
@@ -170,18 +170,12 @@ func (r *report) forget(n int) {
 		return
 	}
 	r.n = n
-	r.kinds = r.kinds[:0]
+	r.asked = 0
 	switch {
 	case r.many == nil:
 	case n < len(r.few):
 		r.many = nil
 	case n < len(r.many):
 		r.many = r.many[:n]
-	}
-}
-
-func (r *report) add(notes []RepairNote) {
-	for _, x := range notes {
-		r.note(x.Code, x.Offset)
 	}
 }

@@ -34,6 +34,9 @@ func (m *machine) readKey() verdict {
 
 // doubledBrace: {{ as copied from a prompt template. One layer goes.
 func (m *machine) doubledBrace(n int) verdict {
+	if m.owedCloser(m.pos) {
+		return goOn
+	}
 	if !m.safe.fresh || m.twin() {
 		return m.fail(AmbiguousContainer, m.pos, false)
 	}
@@ -110,6 +113,7 @@ func (m *machine) readWordKey() verdict {
 		}
 		return m.fail(NotJSON, at, false)
 	}
+	m.bareKeys = m.bareKeys || code == UnquotedKey
 	m.note(code, from)
 	m.edit(from, from, `"`)
 	m.edit(end, i, `"`)
@@ -134,11 +138,22 @@ func (m *machine) assigns() bool { return !m.safe.fresh && m.values > 0 }
 // lostKey: a key without colon and value, a separator or closer at offset at.
 // As the first of its object it makes a set; later it is a slip.
 func (m *machine) lostKey(at int) verdict {
-	if m.safe.fresh || m.prose && m.values == 0 {
+	if m.safe.fresh || m.prose && m.values == 0 || m.phase == inColon && m.behindText() {
 		return m.fail(AmbiguousContainer, at, false)
 	}
 	m.drop(at, MissingValue)
 	return goOn
+}
+
+// behindText: the value before is a string, so that another string behind a
+// comma may be the next item of a list without brackets.
+func (m *machine) behindText() bool {
+	for i := m.safe.at - 1; i > m.start; i-- {
+		if c := m.src[i]; !isBlank(c) {
+			return c == '"' || c == '\''
+		}
+	}
+	return false
 }
 
 // readColon expects what stands between key and value.

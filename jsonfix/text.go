@@ -25,6 +25,7 @@ type text struct {
 	nest    int   // typographic pairs that are open inside
 	pairs   int   // plain quotes inside that look like openers and are not closed yet
 	inner   int   // plain quotes inside
+	heads   int   // those of them that stand behind a comma or line break
 	split   point // where the string ends if its closing quote is missing
 	splits  bool
 	colon   int // in a key: offset of the first colon, 0 = none
@@ -37,7 +38,8 @@ type text struct {
 
 // beginText enters a string whose opening quote is at m.pos.
 func (m *machine) beginText(r role, g glyph, n int) verdict {
-	t := text{role: r, open: m.pos, quote: g, high: -1}
+	m.text = text{role: r, open: m.pos, quote: g, high: -1}
+	t := &m.text
 	if (g == '"' || g == '\'') && n == 1 && r != roleKey && tripled(m.src, m.pos) && !m.emptyText(r) {
 		t.close = 3
 		n = 3
@@ -50,7 +52,6 @@ func (m *machine) beginText(r role, g glyph, n int) verdict {
 	}
 	m.pos += n
 	t.begin, t.mark = m.pos, m.here()
-	m.text = t
 	m.phase = inText
 	return goOn
 }
@@ -227,7 +228,7 @@ func (m *machine) textEnds() verdict {
 	if t.role == roleKey && t.colon > 0 && m.closesAll() && m.splitKey() {
 		return goOn
 	}
-	if t.splits && t.inner%2 == 1 && m.closesAll() && m.splitHere() {
+	if t.unclosed() && m.closesAll() && m.splitHere() {
 		return goOn
 	}
 	return m.cutText(len(m.src))

@@ -31,6 +31,9 @@ func (f *finder) tag(n int) {
 // thoughtTag reads a tag of reasoning: the text that would close it, or that
 // it is a closing one.
 func thoughtTag(rest []byte) (closer string, closing bool, width int) {
+	if len(rest) < 6 || rest[0] == '<' && bytes.IndexByte([]byte("trasTRAS/|"), rest[1]) < 0 {
+		return "", false, 0
+	}
 	for _, name := range thoughts {
 		for _, form := range [...][2]string{{"<" + name + ">", "</" + name + ">"}} {
 			switch {
@@ -53,7 +56,7 @@ func thoughtTag(rest []byte) (closer string, closing bool, width int) {
 }
 
 func foldPrefix(text []byte, prefix string) bool {
-	return len(text) >= len(prefix) && bytes.EqualFold(text[:len(prefix)], []byte(prefix))
+	return len(text) >= len(prefix) && foldEqual(text[:len(prefix)], prefix)
 }
 
 // skipThought goes behind the end of a block of reasoning.
@@ -61,12 +64,21 @@ func (f *finder) skipThought(closer string, width int) {
 	f.once(Think, f.at)
 	n := indexFold(f.src[f.at+width:], closer)
 	if n < 0 {
-		f.cut = len(f.found) == 0
+		f.cut = f.found.n == 0
 		f.setWhy(TruncatedEmpty)
 		f.at = len(f.src)
 		return
 	}
 	f.forgetAll(f.at + width + n + len(closer))
+}
+
+func foldEqual(text []byte, word string) bool {
+	for i, c := range text {
+		if c != word[i] && (c|0x20 != word[i]|0x20 || c|0x20-'a' > 25) {
+			return false
+		}
+	}
+	return true
 }
 
 // indexFold finds an ASCII tag in any case; first as it is, for speed.
@@ -90,7 +102,7 @@ func indexFold(text []byte, tag string) int {
 func (f *finder) forgetAll(at int) {
 	f.once(Think, f.at)
 	f.at = at
-	f.found = f.found[:0]
+	f.found.keep(0)
 	f.fence = fence{}
 	f.region = region{start: at}
 	f.why, f.hard, f.cut = "", false, false
@@ -106,7 +118,7 @@ func (f *finder) harmony(width int) {
 			n = bytes.Index(rest, []byte("<|end|>"))
 		}
 		if n < 0 {
-			f.cut = len(f.found) == 0
+			f.cut = f.found.n == 0
 			f.setWhy(TruncatedEmpty)
 			f.at = len(f.src)
 			return

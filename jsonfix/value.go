@@ -7,6 +7,10 @@ func (m *machine) readValue() verdict {
 		return more
 	}
 	at := m.pos
+	if end := m.plainScalar(g); end > 0 {
+		m.pos = end
+		return m.done()
+	}
 	switch {
 	case g == gEnd:
 		return m.cutHere(-1)
@@ -46,8 +50,38 @@ func (m *machine) readValue() verdict {
 		return m.fail(AmbiguousContainer, at, false)
 	case has(m.src, at, "<|") || has(m.src, at, "</"):
 		return m.leave()
+	case g == 'u' || g == 'b' || g == 'U' || g == 'B': // the prefix of a string in Python
+		q, _ := glyphAt(m.src, at+1)
+		if c, _ := glyphAt(m.src, at+2); (q == '\'' || q == '"') && c != ',' && c != ':' && !c.closer() && c != gEnd {
+			m.once(Literal, at)
+			m.edit(at, at+1, "")
+			m.pos++
+			return goOn
+		}
 	}
 	return m.readBare()
+}
+
+// plainScalar is the offset behind a number or literal that is JSON as it
+// stands, with a delimiter behind it that leaves no doubt; else 0.
+func (m *machine) plainScalar(g glyph) int {
+	end := 0
+	switch {
+	case g.digit() || g == '-':
+		end = numberEnd(m.src, m.pos)
+	case g == 't' && has(m.src, m.pos, "true"), g == 'n' && has(m.src, m.pos, "null"):
+		end = m.pos + 4
+	case g == 'f' && has(m.src, m.pos, "false"):
+		end = m.pos + 5
+	}
+	if end <= 0 || end >= len(m.src) || m.phase == inRoot {
+		return 0
+	}
+	switch c := m.src[end]; {
+	case c == ']' || c == '}' || c == ',' && (m.phase == inItem || plainKey(m.src, end+1)):
+		return end
+	}
+	return 0
 }
 
 func (m *machine) roleHere() role {
@@ -125,129 +159,6 @@ func (m *machine) quoteBare(from, end int) {
 	}
 }
 
-// bareEnd finds the end of the bare token at m.pos, without blanks, and the
-// glyph that stopped it: '"' for a closing quote without an opening one.
-func (m *machine) bareEnd() (end int, stop glyph, v verdict) {
-	end = m.pos
-	member := m.phase == inMember
-	for i := m.pos; i-m.pos < maxWord; {
-		g, n := glyphAt(m.src, i)
-		switch {
-		case g == gEnd || g == gSplit:
-			return end, gEnd, goOn
-		case g.blank() && !member && i == end && m.scalars(i):
-			return end, g, goOn
-		case g == '\n' || g == ';' || g.closer() && (g != ')' || m.parenthesis()):
-			return end, g, goOn
-		case g == '{' || g == '[':
-			if !member && i > end {
-				return end, g, goOn
-			}
-			return 0, g, m.fail(m.placeholder(i), i, false)
-		case g == ',':
-			if !member {
-				return end, g, goOn
-			}
-			switch a := m.bareComma(i, i+n, end); a {
-			case more3:
-				return end, gEnd, goOn
-			case ambiguous:
-				return 0, g, m.fail(AmbiguousNumber, i, true)
-			case yes:
-				return end, g, goOn
-			}
-		case g == '(' && i == end && m.callName(i):
-			return i, g, goOn
-		case i > end && (g == '#' || g == '/') && isComment(m.src, i):
-			return end, g, goOn
-		case g == '"':
-			switch a := m.bareQuote(i, end); a {
-			case more3:
-				return end, gEnd, goOn
-			case yes:
-				return i, '"', goOn
-			case joined:
-				return end, ' ', goOn
-			}
-		}
-		i += n
-		if !g.blank() {
-			end = i
-		}
-	}
-	return 0, gEnd, m.fail(NotJSON, m.pos, false)
-}
-
-// scalars: the token of an array that ends at i is one, and so is what
-// follows, so that only a comma is missing.
-func (m *machine) scalars(i int) bool {
-	if _, _, ok := respell(m.src[m.pos:i]); !ok {
-		return false
-	}
-	at, _ := afterBlanks(m.src, i)
-	end := at
-	for end < len(m.src) && end-at < maxKey && (glyph(m.src[end]).word() || m.src[end] == '+') {
-		end++
-	}
-	_, _, ok := respell(m.src[at:end])
-	return ok
-}
-
-func isComment(src []byte, i int) bool {
-	_, _, ok := commentAt(src, i)
-	return ok
-}
-
-// placeholder is why a bracket inside bare text cannot be read: ${x} stands
-// for a value that is not there.
-func (m *machine) placeholder(i int) Reason {
-	if i > 0 && m.src[i-1] == '$' {
-		return NoValue
-	}
-	return NotJSON
-}
-
-// bareComma decides whether a comma in bare text ends it: yes if a member or
-// the end follows; ambiguous if it stands between digits.
-func (m *machine) bareComma(i, next, end int) answer {
-	at, _ := afterNoise(m.src, next)
-	g, _ := glyphAt(m.src, at)
-	switch {
-	case g == gEnd:
-		return unknown(m.final)
-	case g.closer() || g == ',' || g == gEllipsis || g == '"':
-		return yes
-	}
-	a := keyAhead(m.src, at, m.final)
-	if a == no && g.digit() {
-		if word, _, ok := respell(m.src[m.pos:end]); ok && len(word) > 0 && (isDigit(word[0]) || word[0] == '-') {
-			return ambiguous
-		}
-	}
-	return a
-}
-
-// bareQuote decides about a quote in bare text: yes if it closes what lacks an
-// opening quote, joined if it opens what comes next.
-func (m *machine) bareQuote(i, end int) answer {
-	m.text = text{role: m.roleHere(), quote: '"', high: -1}
-	if m.phase == inMember {
-		if a := keyAhead(m.src, i, m.final); a != no {
-			if a == yes {
-				return joined
-			}
-			return a
-		}
-	} else if i > end {
-		return joined
-	}
-	a := m.ends(i + 1)
-	if a == joined || a == ambiguous {
-		return no
-	}
-	return a
-}
-
 // nextMember is where the first word of the next member begins in a
 // token that lacks a comma, or 0.
 func (m *machine) nextMember(token []byte) int {
@@ -271,10 +182,9 @@ func (m *machine) cutBare() verdict {
 	from := m.pos
 	token := m.src[from:]
 	if word, code, ok := completeLiteral(token); ok {
-		if code == "" {
-			code = Cut
+		if code != "" {
+			m.note(code, from)
 		}
-		m.note(code, from)
 		m.edit(from, len(m.src), word)
 		m.pos = len(m.src)
 		m.tail = tailLast

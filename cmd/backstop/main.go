@@ -35,6 +35,7 @@ type cli struct {
 	Sim     simCmd     `cmd:"" help:"Play an outage in virtual time, with the decision code of the gateway; a scenario with expectations is a gate for CI."`
 	Explain explainCmd `cmd:"" help:"Show what a request for a model would go through, with the worst case."`
 	Why     whyCmd     `cmd:"" help:"Tell the story of one call: attempts, waits, verdicts, times."`
+	Repair  repairCmd  `cmd:"" help:"Repair the JSON in a model's answer: standard input to standard output."`
 	Version versionCmd `cmd:"" help:"Print version, commit and Go version."`
 	Help    helpCmd    `cmd:"" help:"Show this help, or that of a command."`
 }

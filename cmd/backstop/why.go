@@ -110,7 +110,9 @@ func (c *whyCall) tell(w io.Writer) {
 		text string
 	}
 	var lines []line
-	add := func(at float64, form string, args ...any) { lines = append(lines, line{at, fmt.Sprintf(form, args...)}) }
+	add := func(at float64, form string, args ...any) {
+		lines = append(lines, line{at, fmt.Sprintf(form, args...)})
+	}
 	for _, k := range c.Skipped {
 		again := ""
 		if k.Until > 0 {

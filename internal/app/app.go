@@ -18,6 +18,7 @@ import (
 	"backstop/backstophttp"
 	"backstop/internal/config"
 	"backstop/internal/observe"
+	"backstop/internal/schema"
 	"backstop/internal/server"
 	"backstop/wire/openai"
 )
@@ -50,7 +51,7 @@ type App struct {
 	memory  atomic.Pointer[memory]
 	driver  atomic.Pointer[backstophttp.Driver]
 	caches  cacheSet
-	schemas schemas
+	schemas *schema.Cache
 	closer  sync.WaitGroup // old drivers that finish their calls
 
 	data, adminLn, metricsLn []net.Listener
@@ -85,7 +86,7 @@ func New(o Options) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &App{opt: o, failed: make(chan error, 8), drainAsked: make(chan struct{}), stopped: make(chan struct{}), stopWatch: func() {}}
+	a := &App{opt: o, failed: make(chan error, 8), drainAsked: make(chan struct{}), stopped: make(chan struct{}), stopWatch: func() {}, schemas: schema.NewCache(0)}
 	level := cfg.Log.Level
 	if o.Debug {
 		level = "debug"
@@ -110,8 +111,8 @@ func New(o Options) (*App, error) {
 func (a *App) apply(cfg *config.Config) error {
 	old := a.driver.Load()
 	d, err := backstophttp.NewDriver(cfg.Plan, backstophttp.Options{
-		Transition: a.changed, ProbeDone: a.observer.Probe,
-		Cache: a.caches.of, Validate: a.schemas.validate, Previous: old,
+		Transition: a.changed, ProbeDone: a.observer.Probe, Gap: a.observer.Gap,
+		Cache: a.caches.of, Validate: a.schemas.Validate, Previous: old,
 	})
 	if err != nil {
 		return err

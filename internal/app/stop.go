@@ -7,6 +7,9 @@ import (
 	"backstop/internal/server"
 )
 
+// lastWords is how long calls that are cut may take to say so.
+const lastWords = time.Second
+
 // Drain takes the process out of service: /readyz says 503 while calls are
 // still taken for drain.delay (skipped without delay), then running calls have
 // drain.limit to finish. When ctx ends it stops at once. It returns when
@@ -36,7 +39,12 @@ func (a *App) Stop(ctx context.Context) error {
 	a.server.SetPhase(server.Refusing)
 	if err := a.server.Shutdown(ctx); err != nil {
 		a.log.Warn("calls were cut: the drain limit is over")
-		_ = a.server.Close()
+		a.driver.Load().Abort()
+		last, cancel := context.WithTimeout(context.Background(), lastWords)
+		if a.server.Shutdown(last) != nil {
+			_ = a.server.Close()
+		}
+		cancel()
 	}
 	for _, h := range a.adminHTTP {
 		_ = h.Close()

@@ -89,9 +89,9 @@ var libraries = []struct {
 }{
 	{"github.com/tidwall/gjson", []string{"wire", "wire/openai", "wire/anthropic", "wire/gemini", "internal/server", "mock", "internal/load"}},
 	{"github.com/tidwall/sjson", []string{"wire", "wire/openai", "wire/anthropic", "wire/gemini", "internal/server", "mock"}},
-	{"github.com/goccy/go-yaml", []string{"internal/config"}},
-	{"github.com/santhosh-tekuri/jsonschema/v6", []string{"internal/config", "internal/app", "internal/server"}},
-	{"github.com/dlclark/regexp2", []string{"internal/config", "internal/app", "internal/server"}},
+	{"github.com/goccy/go-yaml", []string{"internal/config", "internal/config/tree"}},
+	{"github.com/santhosh-tekuri/jsonschema/v6", []string{"internal/schema", "internal/config"}},
+	{"github.com/dlclark/regexp2", []string{"internal/schema"}},
 	{"github.com/maypok86/otter/v2", []string{"internal/cache"}},
 	{"github.com/fsnotify/fsnotify", []string{"internal/app"}},
 	{"github.com/prometheus/client_golang", []string{"internal/observe", "internal/admin"}},

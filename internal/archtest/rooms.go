@@ -26,6 +26,8 @@ var rooms = []Room{
 	{Dir: "internal/server", Floor: 4},
 	{Dir: "internal/admin", Floor: 4},
 	{Dir: "internal/config", Floor: 4},
+	{Dir: "internal/config/tree", Floor: 4},
+	{Dir: "internal/config/value", Floor: 4},
 	{Dir: "internal/observe", Floor: 4},
 	{Dir: "internal/cache", Floor: 4},
 	{Dir: "internal/scenario", Floor: 4},
@@ -64,6 +66,11 @@ var passages = []struct{ from, to, why string }{
 	{"local", "wire", "a local answer is a wire.Answer"},
 	{"internal/upstream", "wire", "what goes out is a wire.Outbound"},
 	{"breaker", "window", "a breaker counts in windows"},
+	{"internal/config", "internal/config/tree", "YAML with places is a room below the configuration"},
+	{"internal/config", "internal/config/value", "so are durations, sizes and variables"},
+	{"internal/config/value", "internal/config/tree", "a value knows its place"},
+	{"internal/scenario", "internal/config/tree", "a scenario is YAML with places as well"},
+	{"internal/scenario", "internal/config/value", "and has durations and rates"},
 }
 
 // RoomOf finds the room that a folder belongs to: itself, or the nearest

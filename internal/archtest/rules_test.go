@@ -58,7 +58,7 @@ func TestFloors(t *testing.T) {
 		{"the hub may not use a dialect room", "wire/x.go", `import _ "m/wire/openai"`, "on one floor"},
 		{"dialect rooms may not use each other", "wire/openai/x.go", `import _ "m/wire/gemini"`, "on one floor"},
 		{"neighbours on floor 4 may not use each other", "internal/server/x.go", `import _ "m/internal/observe"`, "on one floor"},
-		{"a folder of a room belongs to it", "internal/config/tree/x.go", `import _ "m/internal/config/value"`, ""},
+		{"a folder of a room belongs to it", "internal/server/tree/x.go", `import _ "m/internal/server/value"`, ""},
 		{"a folder of a room has the floor of the room", "internal/config/tree/x.go", `import _ "m/internal/app"`, "imports go down only"},
 		{"a new folder must be entered", "shiny/x.go", ``, "no room of the house"},
 		{"an import of a folder that is no room is refused", "cmd/backstop/x.go", `import _ "m/shiny"`, "no room of the house"},

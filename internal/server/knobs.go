@@ -44,8 +44,9 @@ func turn(h http.Header, c *backstophttp.Call) *backstop.Failure {
 			c.Timeout = d
 		}
 	}
-	if n, err := strconv.Atoi(h.Get("X-Stainless-Retry-Count")); err == nil && n > 0 {
-		c.Retrying = true
+	if v := h.Get("X-Stainless-Retry-Count"); v != "" {
+		n, err := strconv.Atoi(v)
+		c.Retrying = err == nil && n > 0
 	}
 	for _, name := range passed {
 		if v := h[name]; len(v) > 0 {
@@ -66,6 +67,9 @@ func badHeader(name, want string) *backstop.Failure {
 
 // seconds reads the SDKs' timeouts, which may have a fraction.
 func seconds(v string) (time.Duration, bool) {
+	if v == "" {
+		return 0, false
+	}
 	s, err := strconv.ParseFloat(v, 64)
 	if err != nil || !(s > 0) {
 		return 0, false

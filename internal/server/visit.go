@@ -58,9 +58,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // another one (see framed), and a server on its way down lets callers go.
 func (s *Server) greet(w http.ResponseWriter, r *http.Request, v *visit) {
 	h := w.Header()
-	h["X-Request-Id"] = []string{v.id}
-	h["Request-Id"] = []string{v.id}
-	h["Cache-Control"] = []string{"no-store"}
+	values := [...]string{v.id, "no-store"}
+	h["X-Request-Id"] = values[:1:1]
+	h["Request-Id"] = values[:1:1]
+	h["Cache-Control"] = values[1:]
 	if !r.ProtoAtLeast(1, 1) || r.ProtoMajor != 1 || len(r.TransferEncoding) > 0 || s.Phase() != Serving {
 		h["Connection"] = []string{"close"}
 	}

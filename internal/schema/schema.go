@@ -1,0 +1,206 @@
+// Package schema compiles the JSON Schemas that callers promise their answers
+// by, and gives them to jsonfix. Schemas are hostile input: nothing a $ref
+// points at is loaded, sizes and steps are bounded, and patterns with
+// look-ahead have a time limit. What cannot be compiled or checked within
+// these bounds is not validated; that is reported and never an error of the
+// call.
+package schema
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"backstop/jsonfix"
+)
+
+const (
+	// mostSchemas bounds the compiled schemas that are kept by default.
+	mostSchemas = 512
+	// largest is the longest schema that is compiled.
+	largest = 1 << 20
+	// mostIdle is how many compiled copies of one schema are kept for calls
+	// at the same time.
+	mostIdle = 4
+)
+
+// ErrTooLarge is the reason why a schema beyond the bounds is not compiled.
+var ErrTooLarge = errors.New("the schema is longer than 1 MiB; leave out descriptions or split it")
+
+// Cache compiles schemas and keeps them by the hash of their bytes. It is
+// safe for concurrent use. The zero value is ready.
+type Cache struct {
+	mu   sync.Mutex
+	most int
+	seen map[[sha256.Size]byte]*entry
+	ring [][sha256.Size]byte // in the order of their coming, the oldest at next
+	next int
+}
+
+type entry struct {
+	compiled *Compiled
+	err      error
+}
+
+// NewCache keeps at most n schemas; 0 means 512.
+func NewCache(n int) *Cache { return &Cache{most: n} }
+
+// Compile gives the compiled schema. An error says why it cannot be used; it
+// is kept like a result.
+func (c *Cache) Compile(source []byte) (*Compiled, error) {
+	if len(source) > largest {
+		return nil, ErrTooLarge
+	}
+	key := sha256.Sum256(source)
+	c.mu.Lock()
+	e := c.seen[key]
+	c.mu.Unlock()
+	if e == nil {
+		e = &entry{}
+		e.compiled, e.err = compile(bytes.Clone(source))
+		c.keep(key, e)
+	}
+	return e.compiled, e.err
+}
+
+// keep stores an entry in the place of the oldest one.
+func (c *Cache) keep(key [sha256.Size]byte, e *entry) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.seen == nil {
+		c.seen = map[[sha256.Size]byte]*entry{}
+	}
+	if c.most <= 0 {
+		c.most = mostSchemas
+	}
+	if c.seen[key] != nil {
+		return
+	}
+	if len(c.ring) < c.most {
+		c.ring = append(c.ring, key)
+	} else {
+		delete(c.seen, c.ring[c.next])
+		c.ring[c.next] = key
+		c.next = (c.next + 1) % c.most
+	}
+	c.seen[key] = e
+}
+
+// Validate reports whether a document follows a schema. A schema that cannot
+// be used validates everything.
+func (c *Cache) Validate(source, document []byte) error {
+	s, err := c.Compile(source)
+	if err != nil {
+		return nil
+	}
+	if !jsonfix.Valid(document) {
+		return errors.New("the document is not JSON; repair it first")
+	}
+	if wrong := s.Validate(document); len(wrong) > 0 {
+		return fmt.Errorf("the document does not follow the schema in %d places; first at %q: %s", len(wrong), wrong[0].Path, wrong[0].Reason)
+	}
+	return nil
+}
+
+// Compiled is one schema. It is a jsonfix.Schema, safe for concurrent use.
+type Compiled struct {
+	source []byte
+	shape  *jsonfix.Shape
+	mu     sync.Mutex
+	idle   []*checker
+}
+
+var _ jsonfix.Schema = (*Compiled)(nil)
+
+// checker is a compiled copy that one call at a time uses, because it counts
+// the steps of that call.
+type checker struct {
+	schema *jsonschema.Schema
+	steps  *steps
+}
+
+func compile(source []byte) (*Compiled, error) {
+	shape, err := jsonfix.NewShape(source)
+	if err != nil {
+		return nil, err
+	}
+	first, err := newChecker(source)
+	if err != nil {
+		return nil, err
+	}
+	return &Compiled{source: source, shape: shape, idle: []*checker{first}}, nil
+}
+
+func newChecker(source []byte) (*checker, error) {
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(source))
+	if err != nil {
+		return nil, errors.New("the schema is not JSON; give a JSON Schema object")
+	}
+	k := &checker{steps: &steps{}}
+	c := jsonschema.NewCompiler()
+	c.UseLoader(nothing{})
+	c.UseRegexpEngine(compilePattern)
+	c.RegisterVocabulary(k.steps.vocabulary())
+	c.AssertVocabs()
+	const name = "backstop:///schema.json"
+	if err := c.AddResource(name, doc); err != nil {
+		return nil, fmt.Errorf("the schema does not compile: %w", err)
+	}
+	if k.schema, err = c.Compile(name); err != nil {
+		return nil, fmt.Errorf("the schema does not compile: %w", err)
+	}
+	return k, nil
+}
+
+// nothing loads no schema from anywhere.
+type nothing struct{}
+
+func (nothing) Load(string) (any, error) {
+	return nil, errors.New("schemas elsewhere are not loaded; put what $ref points at into the schema itself")
+}
+
+// Shape is what the schema says about types.
+func (s *Compiled) Shape() *jsonfix.Shape { return s.shape }
+
+// Validate lists how a document breaks the schema. What cannot be checked
+// within the step limit counts as following it.
+func (s *Compiled) Validate(document []byte) []jsonfix.Violation {
+	k := s.take()
+	if k == nil {
+		return nil
+	}
+	defer s.give(k)
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(document))
+	if err != nil {
+		return []jsonfix.Violation{{Path: "", Reason: string(jsonfix.NotJSON)}}
+	}
+	return k.check(doc, len(document))
+}
+
+func (s *Compiled) take() *checker {
+	s.mu.Lock()
+	if n := len(s.idle); n > 0 {
+		k := s.idle[n-1]
+		s.idle = s.idle[:n-1]
+		s.mu.Unlock()
+		return k
+	}
+	s.mu.Unlock()
+	k, err := newChecker(s.source)
+	if err != nil {
+		return nil
+	}
+	return k
+}
+
+func (s *Compiled) give(k *checker) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.idle) < mostIdle {
+		s.idle = append(s.idle, k)
+	}
+}
