@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help test race lint fuzz bench build demo rename ci
+.PHONY: help test race lint fuzz bench crash build demo rename ci
 
 help: ## list the targets
 	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -24,6 +24,9 @@ bench: ## run the benchmarks, those against rivals, and the gateway beside a rev
 	go test -run '^$$' -bench . -benchmem ./...
 	for dir in $$(find test -name go.mod -printf '%h\n' 2>/dev/null); do (cd $$dir && go test -run '^$$' -bench . -benchmem ./...) || exit 1; done
 	cd test/perf && go run . $(PERF)
+
+crash: ## break everything at the real limits and print the scorecard; redraw it: make crash CRASH="-svg docs/scorecard.svg"
+	go run ./test/crash $(CRASH)
 
 build: ## build bin/backstop, static
 	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o bin/backstop ./cmd/backstop

@@ -18,6 +18,9 @@ const (
 	slowWrite = time.Second
 	// portion is the most bytes of one write under one limit.
 	portion = 64 << 10
+	// shortBody is up to where net/http itself says how long a body is that is
+	// written at once. One header less keeps the map of them in its first size.
+	shortBody = 2048
 )
 
 var keepaliveComment = []byte(": keep-alive\n\n")
@@ -27,10 +30,12 @@ type answer struct {
 	w       http.ResponseWriter
 	stream  bool // the caller asked for an event stream
 	started bool // status and headers are gone
+	early   bool // they went before anybody had answered
 	status  int
 	control *http.ResponseController
-	limit   time.Time // write limit that is set; zero = none
-	last    time.Time // of the last write
+	limit   time.Time     // write limit that is set; zero = none
+	last    time.Time     // of the last write
+	blocked time.Duration // in writes after the answering attempt was over
 }
 
 // begin sends status and headers.
@@ -70,11 +75,11 @@ func (o *answer) guard(now time.Time) {
 	_ = o.control.SetWriteDeadline(o.limit) // not every writer has one
 }
 
-// close takes the write limit off again: the connection may go on.
+// close leaves a write limit for what the server still has to send. The server
+// takes it off when it has: the connection may go on.
 func (o *answer) close() {
-	if !o.limit.IsZero() {
-		_ = o.control.SetWriteDeadline(time.Time{})
-	}
+	o.limit = time.Time{}
+	o.guard(time.Now())
 }
 
 // keepaliveDue is when the caller of a stream is owed a sign of life.
@@ -106,6 +111,7 @@ func (r *run) remind(now time.Time) {
 	if at := r.out.keepaliveDue(r.keepalive()); at.IsZero() || now.Before(at) {
 		return
 	}
+	r.out.early = r.out.early || !r.out.started && r.won == nil
 	r.start()
 	r.send(keepaliveComment)
 }
@@ -119,7 +125,11 @@ func (r *run) put(b []byte, flush bool) {
 	if r.gone || len(b) == 0 && !flush {
 		return
 	}
+	began := time.Now()
 	slow, err := r.out.put(b, flush)
+	if r.flow == nil {
+		r.out.blocked += r.out.last.Sub(began)
+	}
 	if err != nil {
 		r.gone = true
 	}
@@ -132,21 +142,19 @@ func (r *run) put(b []byte, flush bool) {
 func (r *run) plain(status int, body []byte) {
 	h := r.out.w.Header()
 	h["Content-Type"] = []string{"application/json"}
-	h["Content-Length"] = []string{strconv.Itoa(len(body))}
-	r.out.begin(status)
-	if len(body) <= portion {
-		// The connection's buffers take it: no limit, no flush, one write.
-		if _, err := r.out.w.Write(body); err != nil {
-			r.gone = true
-		}
-		return
+	if _, piped := r.out.w.(*pipe); piped || len(body) >= shortBody {
+		h["Content-Length"] = []string{strconv.Itoa(len(body))}
 	}
-	r.send(body)
+	r.out.begin(status)
+	r.put(body, len(body) > portion) // the server flushes a small one itself
 }
 
 // describe sets the headers that every answer has: who answered, and why.
 func (r *run) describe(h http.Header) {
-	rep := r.call.Report()
+	rep := backstop.Report{}
+	if !r.out.early { // who answers is not known then
+		rep = r.call.Report()
+	}
 	if r.local.body != nil {
 		rep.Model = r.local.model
 	}

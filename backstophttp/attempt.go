@@ -77,9 +77,16 @@ func (r *run) attempt(ctx context.Context, a *attempt) (o backstop.Outcome) {
 	if a.step.Upstream.Dialect != r.req.Dialect {
 		return foreign()
 	}
-	out, refused := a.room.Outbound(r.req, a.step.Upstream, &a.step)
+	if a.takesOver() && !r.shown.kept {
+		return unsent(diverged())
+	}
+	req, refused := r.asked(a)
 	if refused != nil {
-		return *refused
+		return unsent(*refused)
+	}
+	out, refused := a.room.Outbound(req, a.step.Upstream, &a.step)
+	if refused != nil {
+		return unsent(*refused)
 	}
 	a.sent = upstream.Call{Outbound: out, Key: a.step.Key, Header: r.c.Header, Dialed: func() {
 		r.mark(a, backstop.Mark{Kind: backstop.Dialed})
@@ -96,11 +103,13 @@ func (r *run) attempt(ctx context.Context, a *attempt) (o backstop.Outcome) {
 		Vendor: a.step.Upstream.Vendor, Dialect: a.step.Upstream.Dialect, Caller: r.req.Dialect,
 		Status: resp.StatusCode, Header: resp.Header, Now: time.Now(),
 	}
-	return a.settled(r.answer(a, resp, out.Stream))
+	return r.settled(a, r.answer(a, resp, out.Stream))
 }
 
-// settled adds to an outcome what only the exchange knows.
-func (a *attempt) settled(o backstop.Outcome) backstop.Outcome {
+// settled adds to an outcome what only the exchange knows, and takes from it
+// what no caller may know.
+func (r *run) settled(a *attempt, o backstop.Outcome) backstop.Outcome {
+	r.d.veil.cover(&o)
 	o.Replayed = a.sent.Replayed()
 	if o.Status == 0 {
 		o.Status = a.reply.Status
@@ -115,20 +124,25 @@ func (r *run) answer(a *attempt, resp *http.Response, stream bool) backstop.Outc
 	}
 	if stream {
 		s := &sniffer{src: resp.Body}
-		if events, err := s.events(resp.Header.Get("Content-Type")); err != nil {
+		if events, err := s.events(resp.Header.Get("Content-Type")); err == errBlanks {
+			return garbled(backstop.KindEmpty)
+		} else if err != nil {
 			return upstream.Classify(err, true)
 		} else if events {
-			f := r.follow(a, s)
-			f.run()
-			if f.verdict == nil {
-				r.flow = f
-				return backstop.Outcome{}
-			}
-			return *f.verdict
+			return r.followed(r.follow(a, s))
 		}
-		return r.gather(a, s, -1)
+		return r.oneBody(a, s, -1)
 	}
-	return r.gather(a, resp.Body, resp.ContentLength)
+	return r.oneBody(a, resp.Body, resp.ContentLength)
+}
+
+// oneBody reads and judges an answer that is no stream.
+func (r *run) oneBody(a *attempt, src io.Reader, length int64) backstop.Outcome {
+	o := r.gather(a, src, length)
+	if a.takesOver() {
+		return r.retold(a, o)
+	}
+	return o
 }
 
 // refusal judges an answer whose status is not 200.
@@ -170,10 +184,16 @@ func drain(body io.ReadCloser, cancel context.CancelFunc) {
 
 // foreign is the outcome of a tier that speaks another dialect than the caller.
 func foreign() backstop.Outcome {
-	return backstop.Outcome{
-		Class: backstop.Rejected, Kind: backstop.KindParam, NextTier: true, InputTokens: -1, OutputTokens: -1,
+	return unsent(backstop.Outcome{
+		Class: backstop.Rejected, Kind: backstop.KindParam, InputTokens: -1, OutputTokens: -1,
 		Message: "this upstream speaks another dialect than the call",
-	}
+	})
+}
+
+// unsent marks the outcome of an attempt that its upstream never heard of.
+func unsent(o backstop.Outcome) backstop.Outcome {
+	o.NotSent, o.NextTier = true, true
+	return o
 }
 
 func bug() backstop.Outcome {

@@ -11,10 +11,15 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"runtime"
+	"slices"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"backstop"
+	"backstop/sse"
 	"backstop/wire"
 	"backstop/wire/openai"
 )
@@ -109,6 +114,82 @@ func through(b *testing.B, fronts map[string]http.Handler, request []byte) {
 				}
 			})
 		})
+	}
+}
+
+// BenchmarkChunkLatency reports how long a token takes from the upstream's
+// write to the caller's read, with 64 streams of 100 tokens a second, and how
+// long the first one does from the caller's request.
+func BenchmarkChunkLatency(b *testing.B) {
+	const streams, tokens, every = 64, 200, 10 * time.Millisecond
+	up := func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		w.Header().Set("Content-Type", "text/event-stream")
+		flush := w.(http.Flusher).Flush
+		for range tokens {
+			_, _ = io.WriteString(w, token(strconv.FormatInt(time.Now().UnixNano(), 10)))
+			flush()
+			time.Sleep(every)
+		}
+		_, _ = io.WriteString(w, finish("stop")+done)
+	}
+	all := fronts(b, up, backstop.UnaryStream)
+	for _, name := range []string{"direct", "reverseproxy", "backstop"} {
+		b.Run(name, func(b *testing.B) {
+			srv := httptest.NewServer(all[name])
+			defer srv.Close()
+			c := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 1024, DisableCompression: true}}
+			defer c.CloseIdleConnections()
+			for range b.N {
+				var mu sync.Mutex
+				var gaps, firsts []time.Duration
+				var callers sync.WaitGroup
+				for i := range streams {
+					callers.Go(func() {
+						time.Sleep(time.Duration(i) * every / streams)
+						first, mine := listenTo(b, c, srv.URL)
+						mu.Lock()
+						defer mu.Unlock()
+						gaps, firsts = append(gaps, mine...), append(firsts, first)
+					})
+				}
+				callers.Wait()
+				report(b, "chunk", gaps)
+				report(b, "first", firsts)
+			}
+		})
+	}
+}
+
+// listenTo reads a stream whose tokens are the times at which they were written.
+func listenTo(b *testing.B, c *http.Client, url string) (first time.Duration, all []time.Duration) {
+	began := time.Now()
+	resp, err := c.Post(url+"/v1/chat/completions", "application/json", bytes.NewReader(prompt(`"stream":true,`)))
+	if err != nil {
+		b.Error(err)
+		return
+	}
+	defer func() { _ = resp.Body.Close() }()
+	events := sse.NewReader(resp.Body, 0)
+	for {
+		ev, err := events.Next()
+		if err != nil {
+			return first, all
+		}
+		_, rest, _ := bytes.Cut(ev.Data, []byte(`"content":"`))
+		text, _, _ := bytes.Cut(rest, []byte(`"`))
+		if at, err := strconv.ParseInt(string(text), 10, 64); err == nil {
+			if all = append(all, time.Since(time.Unix(0, at))); first == 0 {
+				first = time.Since(began)
+			}
+		}
+	}
+}
+
+func report(b *testing.B, what string, all []time.Duration) {
+	slices.Sort(all)
+	for _, p := range []int{50, 99} {
+		b.ReportMetric(float64(all[len(all)*p/100])/1e3, fmt.Sprintf("%s-p%d-us", what, p))
 	}
 }
 

@@ -3,6 +3,7 @@ package backstophttp
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -92,6 +93,12 @@ func read(src io.Reader, length int64, limit int, begun func()) ([]byte, error) 
 
 const blanks = " \t\r\n"
 
+// maxBlanks is how many blanks may come in front of an answer. Vendors who send
+// them while a call queues send a few a second.
+const maxBlanks = 1 << 20
+
+var errBlanks = fmt.Errorf("answer begins with more than %d blanks", maxBlanks)
+
 // sniffer looks at the first byte of an answer that was asked as a stream, and
 // gives it back: content types are not to be relied on.
 type sniffer struct {
@@ -104,10 +111,13 @@ type sniffer struct {
 // events reports whether the answer is an event stream. It waits for the first
 // byte that is not blank; blank lines mean nothing in either form.
 func (s *sniffer) events(contentType string) (bool, error) {
-	for len(s.have) == 0 && s.err == nil {
+	for seen := 0; len(s.have) == 0 && s.err == nil; {
 		var n int
 		n, s.err = s.src.Read(s.head[:])
 		s.have = bytes.TrimLeft(s.head[:n], blanks)
+		if seen += n; seen > maxBlanks && len(s.have) == 0 {
+			return false, errBlanks
+		}
 	}
 	if len(s.have) == 0 {
 		if s.err != io.EOF {

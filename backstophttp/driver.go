@@ -29,6 +29,7 @@ type Options struct {
 	Observe    func(*backstop.Event)                                             // hears each finished call
 	Transition func(backstop.Transition)                                         // hears each breaker transition
 	ProbeDone  func(backstop.Probe, backstop.Outcome)                            // hears each background probe
+	Gap        func(upstream string, d time.Duration)                            // hears the time between two tokens of a stream
 	Cache      func(*backstop.Route) local.Cache                                 // store of a route's cache tier; nil = none
 	Validate   func(schema, document []byte) error                               // checks promised JSON; nil = syntax only
 	Rooms      map[backstop.Dialect]wire.Room                                    // dialects spoken; nil = openai
@@ -45,7 +46,12 @@ type Driver struct {
 	options Options
 	engine  *backstop.Engine
 	conns   map[string]*upstream.Conn // by upstream name
-	seed    []byte                    // of cache keys: secret, and the same over reloads
+	veil    *veil
+	seed    []byte // of cache keys: secret, and the same over reloads
+
+	mu      sync.Mutex
+	running map[*run]struct{}
+	aborted chan struct{} // closed when running calls are to end
 
 	poke  chan struct{} // asks the probe loop to look again
 	stop  context.CancelFunc
@@ -62,7 +68,7 @@ func NewDriver(p *backstop.Plan, o Options) (*Driver, error) {
 	if err := spoken(p, o.Rooms); err != nil {
 		return nil, err
 	}
-	d := &Driver{plan: p, options: o, poke: make(chan struct{}, 1)}
+	d := &Driver{plan: p, options: o, veil: newVeil(p), poke: make(chan struct{}, 1), running: map[*run]struct{}{}, aborted: make(chan struct{})}
 	if err := d.connect(); err != nil {
 		return nil, err
 	}

@@ -28,7 +28,12 @@ type follower struct {
 	size      int             // bytes put together
 	malformed int
 	committed bool
+	last      time.Time // of the latest token
 	verdict   *backstop.Outcome
+
+	join  joiner       // of a rescuer on its way to the seam
+	half  []byte       // of its text what may still change
+	graft wire.Grafter // of a rescuer beyond it
 }
 
 // follow prepares to read the answer as events.
@@ -41,16 +46,30 @@ func (r *run) follow(a *attempt, src io.Reader) *follower {
 		as = r.whole
 	}
 	stream := a.room.Reader(as, &a.reply)
-	if !passes || r.cache() != nil {
+	if !passes || r.cache() != nil && !a.step.Continue {
 		f.whole = a.room.Aggregator(as)
 	}
 	r.mu.Lock()
 	a.stream = stream
-	if passes {
+	switch {
+	case a.takesOver():
+		a.writer, f.join = r.won.writer, r.joiner(a)
+	case passes:
 		a.writer = r.room.Writer(r.req)
 	}
 	r.mu.Unlock()
 	return f
+}
+
+// followed follows a stream to its commit, which it leaves to the loop to go
+// on from, or to its end.
+func (r *run) followed(f *follower) backstop.Outcome {
+	f.run()
+	if f.verdict == nil {
+		r.flow = f
+		return backstop.Outcome{}
+	}
+	return *f.verdict
 }
 
 // run reads events: up to the commit, where it returns without a verdict, and
@@ -83,7 +102,12 @@ func (f *follower) sum() {
 	if a.writer == nil {
 		o = f.r.keepPromise(a, o)
 	}
-	o = a.settled(o)
+	if f.join != nil && (o.Class == backstop.OK || o.Class == backstop.Refused) {
+		o = f.judged(diverged()) // it ended before it said all that the caller has
+	}
+	o.Malformed = f.malformed
+	o.NoRescue = f.committed && !f.r.shown.kept || f.committed && !whole(f.r.shown.text)
+	o = f.r.settled(a, o)
 	f.verdict = &o
 }
 
@@ -151,33 +175,30 @@ func (f *follower) event(ev *sse.Event) {
 			return
 		}
 	}
-	f.pass(ev, &sig)
+	if f.join != nil {
+		f.reproduce(ev, &sig)
+	} else {
+		f.pass(ev, &sig)
+	}
 	if sig.Kind == wire.Terminal && f.verdict == nil {
 		f.a.tail = true
 		f.decide(f.judged(f.a.stream.End(true)))
 	}
 }
 
-// progress reports a meaningful token. The first one of an answer that is
-// passed on commits the call, unless the engine sees that its time is up.
-func (f *follower) progress(sig *wire.Signal) bool {
-	r, now := f.r, time.Now()
-	if f.a.writer != nil && !f.committed {
-		if step := r.call.Next(now); step.Kind != backstop.Wait {
-			f.a.dropped = step.Kind == backstop.Drop
-			f.decide(backstop.Outcome{Class: backstop.Canceled, Kind: backstop.KindCaller})
-			return false
-		}
+// collect adds an event to the whole. It is false if an answer that is held as
+// a whole is too large for that.
+func (f *follower) collect(ev *sse.Event) bool {
+	if f.whole == nil || ev.Comment || f.size > maxAnswer {
+		return true
 	}
-	r.call.Observe(now, f.a.id, backstop.Mark{Kind: backstop.Progress, Bytes: sig.Bytes})
-	if f.a.writer != nil && !f.committed {
-		r.call.Observe(now, f.a.id, backstop.Mark{Kind: backstop.Committed})
-		f.committed = true
-		f.a.reply.Surface = wire.SurfaceMid
-		r.won = f.a
-		r.start()
-		r.send(f.held)
-		f.held = nil
+	if f.size += len(ev.Data); f.size <= maxAnswer {
+		f.whole.Add(ev.Data)
+	} else if f.a.writer == nil {
+		o := garbled(backstop.KindTooLarge)
+		o.Counts = backstop.CountsNone
+		f.decide(o)
+		return false
 	}
 	return true
 }
@@ -185,17 +206,11 @@ func (f *follower) progress(sig *wire.Signal) bool {
 // pass hands an event on, holds it back before the first token, or adds it to
 // the whole.
 func (f *follower) pass(ev *sse.Event, sig *wire.Signal) {
-	if f.whole != nil && !ev.Comment && f.size <= maxAnswer {
-		if f.size += len(ev.Data); f.size <= maxAnswer {
-			f.whole.Add(ev.Data)
-		} else if f.a.writer == nil {
-			o := garbled(backstop.KindTooLarge)
-			o.Counts = backstop.CountsNone
-			f.decide(o)
-			return
-		}
+	if !f.collect(ev) || f.a.writer == nil {
+		return
 	}
-	if f.a.writer == nil {
+	if f.graft != nil {
+		f.r.write(f.graft.Graft(ev, sig, true))
 		return
 	}
 	out := f.a.writer.Event(ev, sig)

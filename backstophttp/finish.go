@@ -30,20 +30,20 @@ func (r *run) finish() {
 	}
 	switch a := r.won; {
 	case a == nil:
-		r.give(r.local.body)
+		r.give(r.local.body, nil) // says itself what it is
 	case a.writer != nil:
 		r.start()
 		r.write(a.held)
-		r.send(a.writer.Close(nil))
+		r.send(a.writer.Close(r.remark(a)))
 		r.store(a, &step.Outcome)
 	default:
-		r.give(a.whole)
+		r.give(a.whole, r.remark(a))
 		r.store(a, &step.Outcome)
 	}
 }
 
 // give sends an answer that is there as a whole.
-func (r *run) give(body []byte) {
+func (r *run) give(body []byte, note *wire.Note) {
 	if !r.req.Stream {
 		r.describe(r.out.w.Header())
 		r.plain(http.StatusOK, body)
@@ -51,10 +51,13 @@ func (r *run) give(body []byte) {
 	}
 	r.start()
 	w := r.room.Writer(r.req)
+	if g, ok := w.(wire.Grafter); ok && note != nil {
+		g.Hold()
+	}
 	for _, data := range r.room.Explode(r.req, body) {
 		r.write(w.Event(&sse.Event{Data: data}, &wire.Signal{Kind: wire.Token}))
 	}
-	r.send(w.Close(nil))
+	r.send(w.Close(note))
 }
 
 // fail ends the call with an error: as an answer of its own, or as the last

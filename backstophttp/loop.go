@@ -55,6 +55,10 @@ func (r *run) carry(ctx context.Context) {
 	own, cancel := context.WithCancel(ctx)
 	r.mu.Lock()
 	a.cancel = cancel
+	if r.aborted {
+		a.dropped = true
+		cancel()
+	}
 	r.arm(r.step.Until)
 	r.mu.Unlock()
 	if o := r.attempt(own, a); r.flow == nil {
@@ -67,7 +71,9 @@ func (r *run) carry(ctx context.Context) {
 func (r *run) pump(ctx context.Context) {
 	f := r.flow
 	r.rearm(r.step.Until)
-	f.run()
+	if f.run(); f.verdict.Class != backstop.OK {
+		f.flush() // nothing may wait for what comes next
+	}
 	r.flow = nil
 	r.ended(ctx, f.a, *f.verdict)
 }
@@ -98,12 +104,12 @@ func (r *run) ended(ctx context.Context, a *attempt, o backstop.Outcome) {
 // sleep waits between two attempts: a backoff, or a delay that an upstream named.
 func (r *run) sleep(ctx context.Context, until time.Time) {
 	if until.IsZero() {
-		<-ctx.Done() // nothing can come any more except the caller's leaving
-		return
+		until = time.Now().Add(idle) // nothing can come any more except the caller's leaving
 	}
 	t := time.NewTimer(time.Until(until))
 	defer t.Stop()
 	select {
+	case <-r.d.aborted:
 	case <-t.C:
 		if late(until) {
 			r.mu.Lock()

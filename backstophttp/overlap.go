@@ -55,7 +55,7 @@ func (o *overlap) next(piece []byte, last bool) ([]byte, seam) {
 		}
 	}
 	o.alive = still
-	if len(o.text) == 0 || len(still) > 0 && !last {
+	if !last && (len(o.text) == 0 || len(still) > 0) {
 		return nil, held
 	}
 	return o.text[o.best:], reached
@@ -75,6 +75,9 @@ func (o *overlap) sure(from int) bool {
 	return letter(first) && !letter(before) || unicode.IsSpace(first)
 }
 
-// letter reports whether a character is part of a word in a script that parts
-// its words.
-func letter(r rune) bool { return unicode.IsLetter(r) && !unicode.Is(unicode.Han, r) || unicode.IsDigit(r) }
+// letter reports whether a character is part of a word in a script that puts
+// spaces between its words.
+func letter(r rune) bool {
+	const firstOfEast = 0x2E80
+	return r < firstOfEast && (unicode.IsLetter(r) || unicode.IsDigit(r))
+}

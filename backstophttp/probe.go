@@ -77,6 +77,7 @@ func (d *Driver) probe(ctx context.Context, p backstop.Probe) {
 	ctx, cancel := context.WithTimeout(ctx, p.Lease)
 	defer cancel()
 	o := d.tryProbe(ctx, &p)
+	d.veil.cover(&o)
 	d.engine.Probed(time.Now(), p, o)
 	if d.options.ProbeDone != nil {
 		d.options.ProbeDone(p, o)

@@ -52,6 +52,8 @@ type run struct {
 	out  answer
 	gone bool // the caller cannot be written to any more
 	over bool
+	// aborted: the call is to end, and an attempt that was about to begin with it.
+	aborted bool
 
 	timer *time.Timer // the watchdog's
 	woken atomic.Bool // the engine wants to be asked
@@ -61,6 +63,7 @@ type run struct {
 
 	won   *attempt // the attempt whose answer goes to the caller
 	tried []*attempt
+	shown shown    // what the caller of a stream has of the answer
 	local fallback // the local tier's answer
 }
 
@@ -75,7 +78,9 @@ func (d *Driver) Serve(ctx context.Context, w http.ResponseWriter, c *Call) *bac
 	r.promise()
 	r.out = answer{w: w, stream: c.Request.Stream}
 	r.timer = time.AfterFunc(idle, r.watch)
+	r.shown.kept = r.remembers()
 	r.begin()
+	d.enter(r)
 	defer r.end()
 	r.loop(ctx)
 	r.finish()
@@ -88,7 +93,7 @@ func (r *run) begin() {
 	r.call = r.d.engine.Begin(time.Now(), backstop.Request{
 		ID: c.ID, Model: q.Model, Caller: c.Caller, Dialect: q.Dialect,
 		Embed: q.Op == wire.Embedding, Stream: q.Stream, JSON: q.Promise.Kind != wire.PromiseNone,
-		Tools: q.Tools, Streamable: q.Streamable(), InputSize: q.InputSize, MaxTokens: q.MaxTokens,
+		Tools: q.Tools, Streamable: q.Streamable(), Rescuable: r.rescuable(), InputSize: q.InputSize, MaxTokens: q.MaxTokens,
 		Timeout: c.Timeout, NoFallback: c.NoFallback, NoLocal: c.NoLocal, Retrying: c.Retrying,
 		Wake: r.wake,
 	})
@@ -127,6 +132,7 @@ func (r *run) end() {
 	r.over = true
 	r.mu.Unlock()
 	r.timer.Stop()
+	r.d.leave(r)
 	if a := r.live; a != nil && a.cancel != nil {
 		a.cancel()
 	}
@@ -144,8 +150,9 @@ func (r *run) record() *backstop.Event {
 	default:
 		ev.Op = string(r.c.Request.Op)
 	}
-	if r.gone {
-		ev.Status = backstop.CodeCanceled.Status()
+	ev.Blocked = r.out.blocked
+	if r.gone { // it did not get what the engine counts as an answer
+		ev.Status, ev.Outcome = backstop.CodeCanceled.Status(), backstop.Canceled
 	}
 	if r.local.body != nil {
 		ev.Model = r.local.model

@@ -132,7 +132,7 @@ func TestAfterTheCommitAnErrorIsOneFrameAndNoCleanEnd(t *testing.T) {
 		"error event":        {[]string{role, token("a"), token("b"), `data: {"error":{"message":"m","type":"server_error","code":"server_is_overloaded"}}` + "\n\n"}, "upstream_unavailable", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			in(t, setup{primary: answers(c.script...), backup: answers(good("B")...)}, func(h *house) {
+			in(t, setup{primary: answers(c.script...), backup: answers(good("B")...), change: rescue("off")}, func(h *house) {
 				began := time.Now()
 				p, ev := h.call(stream)
 				if textOf(p.String()) != "ab" || !strings.Contains(p.String(), `"code":"`+c.code+`"`) || strings.Contains(p.String(), "[DONE]") || strings.Contains(p.String(), `"stop"`) {

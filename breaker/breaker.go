@@ -215,7 +215,10 @@ func (b *Breaker) apply(now time.Time, e event) verdict {
 	at := now.Sub(b.epoch)
 	b.mu.Lock()
 	if (e.result == Failure || e.kind == evSuspect) && b.m.nearRun() {
-		e.pending = b.pending(b.m.trip.early.first().at)
+		e.pending = b.count(b.m.trip.early.first().at, flagToken|flagSuspect)
+	}
+	if (e.result == Failure || e.kind == evSuspect) && b.m.nearRate(at) {
+		e.running = b.count(b.m.since, flagSuspect)
 	}
 	v := b.m.step(e, at)
 	b.publish()

@@ -66,6 +66,15 @@ func (h *suspicion) compute() {
 	h.s = max(h.base, h.held)
 }
 
+// usually is the time in which a first token comes: the p95, or half of the
+// limit while it is unknown.
+func (h *suspicion) usually() time.Duration {
+	if p95, n := h.samples.Value(); n >= fewSamples {
+		return p95
+	}
+	return h.limit / 2
+}
+
 // freeze keeps the quantile out of the age, for the time between a trip and
 // the next close: the calls that move over then are samples too, and each would
 // push the age away from those still waiting.

@@ -50,6 +50,7 @@ type event struct {
 	span     time.Duration // Force: how long; Restore: until the next probe
 	nth      uint8         // Restore
 	pending  int           // Done, Suspect: attempts that are younger than the run and may still turn out well
+	running  int           // Done, Suspect: attempts that may, with a token or without
 }
 
 // verdict is what follows from an event.
@@ -163,7 +164,7 @@ func (m *machine) suspect(e event, now time.Duration, v *verdict) {
 	}
 	if e.first && m.mode == Closed && m.owns(t) && t.probe() == probeNone {
 		m.hang.wait(t.at)
-		m.judge(now, e.pending, v)
+		m.judge(now, e, v)
 	}
 	v.yes = now-t.at >= age && m.mode != ForcedClosed &&
 		(t.probe() != probeNone || m.mode != Closed || !m.owns(t))
@@ -200,7 +201,7 @@ func (m *machine) done(e event, now time.Duration, v *verdict) {
 		m.trial.success(now - m.since)
 	case Failure:
 		m.trip.failure(stamp{done: now, at: t.at}, seen && !m.cfg.Literal, e.overload)
-		m.judge(now, e.pending, v)
+		m.judge(now, e, v)
 	}
 }
 

@@ -184,16 +184,17 @@ func (t Ticket) settle() (flags uint64) {
 	}
 }
 
-// pending counts the running attempts admitted at since or later that have
-// neither a token nor waited for it suspiciously long: those that may still
-// turn out well. It looks at the slots one after the other, so calls that come
-// and go meanwhile may be missed, as are those in an outgrown table.
-func (b *Breaker) pending(since time.Duration) (n int) {
+// count is how many running attempts admitted at since or later have none of
+// some flags: those without a token that have not waited for it suspiciously
+// long may still turn out well, for example. It looks at the slots one after
+// the other, so calls that come and go meanwhile may be missed, as are those in
+// an outgrown table.
+func (b *Breaker) count(since time.Duration, without uint64) (n int) {
 	table := *b.slots.Load()
 	first := uint64(since) >> ageUnit << ageShift
 	for i := range table {
 		w := table[i].word.Load()
-		if w&claimMask != 0 && w&(flagToken|flagSuspect) == 0 && int64(w>>ageShift<<ageShift-first) >= 0 {
+		if w&claimMask != 0 && w&without == 0 && int64(w>>ageShift<<ageShift-first) >= 0 {
 			n++
 		}
 	}

@@ -15,7 +15,9 @@ const (
 	slowMin  = 10   // the same for Config.Slow
 	minShare = 0.01 // bounds of the base error rate
 	maxShare = 0.8
-	rampRate = 10 // outcomes a second above which a trip for overload is followed by a ramp
+	partly   = 0.25 // share of errors that is no outage …
+	rarely   = 6e-3 // … and the accepted chance that its onset looks like one
+	rampRate = 10   // outcomes a second above which a trip for overload is followed by a ramp
 )
 
 // stamp is a failure: when it ended and when it had been admitted.
@@ -157,6 +159,17 @@ func (m *machine) nearRun() bool {
 	return m.mode == Closed && !m.cfg.Literal && !m.cfg.Slow && n > 0 && n+1 >= m.needed()
 }
 
+// nearRate reports whether one failure more could open it by the rate rule, so
+// that the attempts under way must be counted.
+func (m *machine) nearRate(now time.Duration) bool {
+	if m.mode != Closed || m.cfg.Literal || m.cfg.Slow {
+		return false
+	}
+	window := m.trip.rate // a copy: looking must not turn it
+	t := window.Sum(now)
+	return t.All()+1 >= rateMin && 2*(t.Bad+1) >= t.All()+1
+}
+
 // unlikely corrects the run rule for attempts that are as young as the run and
 // not decided yet. Errors come at once and answers take a second, so the first
 // ends after any moment are mostly failures, whatever their share is. The run
@@ -164,45 +177,60 @@ func (m *machine) nearRun() bool {
 // as unlikely as a run must be:
 //
 //	C(run + pending, run) p^run <= 1e-7
-func (m *machine) unlikely(run, pending, need int) bool {
+//
+// And while the run is younger than the time in which first tokens come, it
+// must tell an outage from the onset of errors in a part of the calls, of which
+// nothing but the errors can be seen yet:
+//
+//	C(run + pending, run) 0.25^run <= 6e-3
+func (m *machine) unlikely(now time.Duration, pending, need int) bool {
 	limit := math.Log(falsely)
 	if pending == 0 || float64(need)*math.Log(minShare) > limit {
 		return true // or Failures is too low to be safe from noise at all: the operator's word
 	}
-	p := math.Log(max(m.trip.past.share(), m.trip.past.long))
+	run := m.trip.early.n
+	p := max(m.trip.past.share(), m.trip.past.long)
+	if chance(run, pending, p) > limit {
+		return false
+	}
+	return now-m.trip.early.first().at >= m.hang.usually() || chance(run, pending, partly) <= math.Log(rarely)
+}
+
+// chance is the logarithm of C(run + pending, run) p^run.
+func chance(run, pending int, p float64) float64 {
 	all, _ := math.Lgamma(float64(run + pending + 1))
 	bad, _ := math.Lgamma(float64(run + 1))
 	open, _ := math.Lgamma(float64(pending + 1))
-	return all-bad-open+float64(run)*p <= limit
+	return all - bad - open + float64(run)*math.Log(p)
 }
 
 // judge opens a closed breaker if one of the rules says so.
-func (m *machine) judge(now time.Duration, pending int, v *verdict) {
+func (m *machine) judge(now time.Duration, e event, v *verdict) {
 	if m.mode != Closed {
 		return
 	}
 	m.trip.forget(now - m.cfg.Window)
-	if cause := m.rule(now, pending); cause != "" {
+	if cause := m.rule(now, e); cause != "" {
 		m.open(now, cause, v)
 	}
 }
 
 // rule names the rule that is met, "" for none.
-func (m *machine) rule(now time.Duration, pending int) string {
+func (m *machine) rule(now time.Duration, e event) string {
 	if m.cfg.Slow {
-		if m.mostly(now, slowMin) {
+		if m.mostly(now, slowMin, 0) {
 			return causeRate
 		}
 		return ""
 	}
 	need, early := m.needed(), m.trip.early.n
-	if early >= need && (m.cfg.Literal || m.unlikely(early, pending, need)) || m.trip.late.n >= need {
+	if early >= need && (m.cfg.Literal || m.unlikely(now, e.pending, need)) || m.trip.late.n >= need {
 		return causeRun
 	}
 	if m.cfg.Literal {
 		return ""
 	}
-	if m.mostly(now, rateMin) {
+	if m.mostly(now, rateMin, e.running) {
 		return causeRate
 	}
 	if old := m.hang.old(now); old > 0 && old+early >= need {
@@ -212,10 +240,11 @@ func (m *machine) rule(now time.Duration, pending int) string {
 }
 
 // mostly is the rate rule: half of at least least outcomes failed, and at least
-// Failures of them.
-func (m *machine) mostly(now time.Duration, least uint32) bool {
+// Failures of them. Attempts that are running are taken for good ones: an
+// answer takes seconds to be complete, an error does not.
+func (m *machine) mostly(now time.Duration, least uint32, running int) bool {
 	t := m.trip.rate.Sum(now)
-	return t.All() >= least && 2*t.Bad >= t.All() && int(t.Bad) >= m.cfg.Failures
+	return t.All() >= least && 2*int(t.Bad) >= int(t.All())+running && int(t.Bad) >= m.cfg.Failures
 }
 
 // heavy reports whether the failures were mostly overload answers under load.

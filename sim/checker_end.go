@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"strings"
 	"time"
 
 	"backstop"
@@ -139,6 +140,9 @@ func (c *checker) recovered(w *world, replica int, u backstop.UpstreamState) {
 	s := w.sites[u.Name]
 	healthy := !s.up.Breaker.Literal && s.up.Unary != backstop.UnaryPlain // these cut long answers
 	quiet := healthy && s.trouble == 0 && s.usual == 0 && len(u.Parked) == 0 && w.s.Arrivals.Rate >= 5
+	for _, f := range w.s.Faults { // one refused stream makes a model plain for good
+		quiet = quiet && !strings.Contains(f.Word, "nostream")
+	}
 	for _, t := range s.troubles {
 		quiet = quiet && w.end-t.to > recoverSpan
 	}

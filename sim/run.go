@@ -236,9 +236,6 @@ func (w *world) done(r *run, s *backstop.Step) {
 		w.q.push(event{at: w.now + int64(d.between(pause*3/4, pause)), kind: onAgain, run: r})
 		return
 	}
-	if s.Failure != nil && w.debug != nil {
-		w.debug(r, s.Failure.Error())
-	}
 	w.counted(r, s)
 	w.tally.finish(w, r, s)
 }

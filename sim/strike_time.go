@@ -111,6 +111,15 @@ func chance(s *spec) (act, error) {
 	s.inner.weight *= p
 	bad := s.inner.act
 	return func(x *strike) bool {
-		return x.dice.unit() < p && bad != nil && bad(x)
+		token := x.fate.token
+		if x.dice.unit() >= p || bad == nil || !bad(x) {
+			return false
+		}
+		if f := x.fate; x.age > 0 && f.token < 0 && f.end >= 0 {
+			// What only some attempts suffer does not strike all of them in one
+			// moment: those under way find out when their token would have come.
+			f.end = max(f.end, token)
+		}
+		return true
 	}, nil
 }

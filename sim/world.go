@@ -43,7 +43,6 @@ type world struct {
 	tally   *tally
 	checker *checker
 	err     error
-	debug   func(r *run, s string)
 }
 
 // Run plays a scenario against a plan. The plan is not changed. An error means

@@ -18,6 +18,8 @@ var (
 	stateWords = []string{"closed", "open", "half-open", "forced-open", "forced-closed"}
 	causeWords = []string{"run", "rate", "hang", "directed", "probe", "lease", "forced", "restored"}
 	tierWords  = []string{"primary", "backup", "local"}
+
+	rescueWords = []string{"spliced", "continued", "failed"}
 )
 
 func oneOf(words []string, word string) string {

@@ -57,43 +57,54 @@ func (o *Observer) logCall(e *backstop.Event) {
 	if !o.log.Enabled(context.Background(), level) {
 		return
 	}
-	attrs := make([]slog.Attr, 0, 24)
-	attrs = append(attrs,
-		slog.String("id", clip(e.ID)), slog.String("op", e.Op), slog.String("dialect", string(e.Dialect)), slog.Bool("stream", e.Stream),
-		slog.String("outcome", e.Outcome.String()), slog.Int("status", e.Status),
-		slog.Int("attempts", e.Calls()), slog.Float64("ms", millis(e.Duration)))
-	word := func(key, value string) {
-		if value != "" {
-			attrs = append(attrs, slog.String(key, clip(value)))
-		}
+	l, _ := o.spare.Get().(*line)
+	if l == nil {
+		l = &line{text: o.text}
 	}
-	word("caller", e.Caller)
-	word("route", e.Route)
-	word("asked", e.Asked)
-	word("tier", e.Tier)
-	word("upstream", e.Upstream)
-	word("model", e.Model)
-	word("reason", e.Reason)
+	defer o.spare.Put(l)
+	l.begin(time.Now(), level, "call")
+	l.word("id", clip(e.ID))
+	l.word("op", e.Op)
+	l.word("dialect", string(e.Dialect))
+	l.flag("stream", e.Stream)
+	l.word("outcome", e.Outcome.String())
+	l.whole("status", e.Status)
+	l.whole("attempts", e.Calls())
+	l.number("ms", millis(e.Duration))
+	l.given("caller", e.Caller)
+	l.given("route", e.Route)
+	l.given("asked", e.Asked)
+	l.given("tier", e.Tier)
+	l.given("upstream", e.Upstream)
+	l.given("model", e.Model)
+	l.given("reason", e.Reason)
 	if e.Failure != nil {
-		word("code", string(e.Failure.Code)) // the message may quote an upstream, the code cannot
+		l.given("code", string(e.Failure.Code)) // the message may quote an upstream, the code cannot
 	}
-	if e.FirstToken > 0 {
-		attrs = append(attrs, slog.Float64("first_token_ms", millis(e.FirstToken)))
-	}
-	word("repaired", strings.Join(e.Repaired, ","))
-	word("dropped", strings.Join(e.Dropped, ","))
-	if e.Truncated {
-		attrs = append(attrs, slog.Bool("truncated", true))
-	}
-	if e.Stale > 0 {
-		attrs = append(attrs, slog.Float64("stale_s", e.Stale.Seconds()))
-	}
-	if e.InputTokens > 0 || e.OutputTokens > 0 {
-		attrs = append(attrs, slog.Int("input_tokens", e.InputTokens), slog.Int("output_tokens", e.OutputTokens))
-	}
-	o.line(level, "call", attrs...)
+	l.outcome(e)
+	_, _ = o.queue.Write(l.end())
 	if len(e.Repaired) > 0 {
 		o.line(slog.LevelInfo, "[Schema Repair] "+nameOf(e.Upstream)+": "+clip(strings.Join(e.Repaired, ", ")), slog.String("id", clip(e.ID)))
+	}
+}
+
+// outcome adds what only some calls have.
+func (l *line) outcome(e *backstop.Event) {
+	if e.FirstToken > 0 {
+		l.number("first_token_ms", millis(e.FirstToken))
+	}
+	l.given("rescued", e.Rescued)
+	l.given("repaired", strings.Join(e.Repaired, ","))
+	l.given("dropped", strings.Join(e.Dropped, ","))
+	if e.Truncated {
+		l.flag("truncated", true)
+	}
+	if e.Stale > 0 {
+		l.number("stale_s", e.Stale.Seconds())
+	}
+	if e.InputTokens > 0 || e.OutputTokens > 0 {
+		l.whole("input_tokens", e.InputTokens)
+		l.whole("output_tokens", e.OutputTokens)
 	}
 }
 
@@ -164,7 +175,7 @@ func nameOf(name string) string {
 	return clip(name)
 }
 
-// clip cuts a caller's text. Escaping is the handler's work.
+// clip cuts a caller's text. Escaping is done where the line is written.
 func clip(s string) string {
 	if len(s) <= maxText {
 		return s

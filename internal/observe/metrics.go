@@ -18,6 +18,7 @@ import (
 var (
 	callBuckets     = []float64{.005, .01, .02, .05, .1, .25, .5, 1, 2.5, 4.5, 5, 10, 30, 60, 120, 300, 600}
 	tokenBuckets    = []float64{.05, .1, .2, .3, .5, .75, 1, 1.5, 2.25, 3, 4.5, 10, 30, 60, 120}
+	gapBuckets      = []float64{.001, .0025, .005, .01, .02, .03, .05, .075, .1, .15, .25, .5, 1, 2.5, 5, 10}
 	overheadBuckets = []float64{.00005, .0001, .00025, .0005, .001, .0025, .005, .01, .025, .1, 1}
 )
 
@@ -36,8 +37,11 @@ type metrics struct {
 	repairs     *prometheus.CounterVec
 	shed        *prometheus.CounterVec
 	tokens      *prometheus.CounterVec
+	rescues     *prometheus.CounterVec
+	malformed   *prometheus.CounterVec
 	duration    *prometheus.HistogramVec
 	firstToken  *prometheus.HistogramVec
+	tokenGap    *prometheus.HistogramVec
 	overhead    prometheus.Histogram
 	reload      prometheus.Gauge
 }
@@ -53,10 +57,16 @@ func newMetrics(o *Options, q *queue) *metrics {
 	m.repairs = m.counter("json_repairs_total", "Repairs of promised JSON.", "kind")
 	m.shed = m.counter("shed_total", "Tiers that were passed over without a request.", "upstream", "reason")
 	m.tokens = m.counter("tokens_total", "Tokens as upstreams reported them.", "upstream", "direction")
+	m.rescues = m.counter("rescues_total", "Streams that broke after their first token and were to be taken over, by result.", "result")
+	for _, result := range rescueWords {
+		m.rescues.WithLabelValues(result) // a counter that starts at zero can be alerted on
+	}
+	m.malformed = m.counter("malformed_events_total", "Events of streams that were dropped because they could not be read.", "upstream")
 	m.duration = m.histogram("call_duration_seconds", "Accept to last byte.", callBuckets, "route", "tier")
 	m.firstToken = m.histogram("first_token_seconds", "Start of an attempt to its first meaningful token.", tokenBuckets, "upstream")
+	m.tokenGap = m.histogram("token_gap_seconds", "Time between two meaningful tokens of a stream.", gapBuckets, "upstream")
 	m.overhead = prometheus.NewHistogram(prometheus.HistogramOpts{Name: "backstop_overhead_seconds",
-		Help: "Time of a call that was not spent waiting for its upstream, for calls without a failed attempt.", Buckets: overheadBuckets})
+		Help: "Time of a call that was not spent waiting for its upstream or its caller, for calls without a failed attempt.", Buckets: overheadBuckets})
 	m.reload = prometheus.NewGauge(prometheus.GaugeOpts{Name: "backstop_config_last_reload_successful", Help: "1 if the latest configuration is in force."})
 	m.reload.Set(1)
 	info := prometheus.NewGauge(prometheus.GaugeOpts{Name: "backstop_build_info", Help: "Always 1.",
@@ -101,13 +111,16 @@ func (m *metrics) call(e *backstop.Event) {
 	m.calls.WithLabelValues(route, n.caller(e.Caller), tier, e.Outcome.String()).Inc()
 	m.duration.WithLabelValues(route, tier).Observe(e.Duration.Seconds())
 	if straight(e) {
-		m.overhead.Observe(max(e.Duration-e.Upstreamed, 0).Seconds())
+		m.overhead.Observe(max(e.Duration-e.Upstreamed-e.Blocked, 0).Seconds())
 	}
 	for i := range e.Attempts {
 		m.attempt(n, &e.Attempts[i])
 	}
 	for i := range e.Skipped {
 		m.shed.WithLabelValues(n.upstream(e.Skipped[i].Upstream), oneOf(skipWords, e.Skipped[i].Why)).Inc()
+	}
+	if e.Rescued != "" {
+		m.rescues.WithLabelValues(oneOf(rescueWords, e.Rescued)).Inc()
 	}
 	for _, kind := range e.Repaired {
 		m.repairs.WithLabelValues(m.kinds.admit(kind)).Inc()
@@ -132,12 +145,19 @@ func (m *metrics) attempt(n *names, a *backstop.AttemptRecord) {
 	if a.FirstToken > 0 {
 		m.firstToken.WithLabelValues(upstream).Observe(a.FirstToken.Seconds())
 	}
+	if a.Outcome.Malformed > 0 {
+		m.malformed.WithLabelValues(upstream).Add(float64(a.Outcome.Malformed))
+	}
 	if a.Outcome.InputTokens > 0 {
 		m.tokens.WithLabelValues(upstream, "input").Add(float64(a.Outcome.InputTokens))
 	}
 	if a.Outcome.OutputTokens > 0 {
 		m.tokens.WithLabelValues(upstream, "output").Add(float64(a.Outcome.OutputTokens))
 	}
+}
+
+func (m *metrics) gap(upstream string, d time.Duration) {
+	m.tokenGap.WithLabelValues(m.names.Load().upstream(upstream)).Observe(d.Seconds())
 }
 
 func (m *metrics) transition(t *backstop.Transition) {

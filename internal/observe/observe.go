@@ -33,6 +33,8 @@ type Options struct {
 // concurrent use and do not block.
 type Observer struct {
 	log     *slog.Logger
+	text    bool      // lines of key=value, else JSON
+	spare   sync.Pool // of *line
 	queue   *queue
 	metrics *metrics
 	outage  outage
@@ -56,9 +58,9 @@ func New(o Options) *Observer {
 	if o.Ring <= 0 {
 		o.Ring = defaultRing
 	}
-	q := newQueue(o.Out)
+	q, text := newQueue(o.Out), asText(o)
 	b := &Observer{
-		log: newLogger(q, asText(o), o.Level), queue: q, metrics: newMetrics(&o, q),
+		log: newLogger(q, text, o.Level), text: text, queue: q, metrics: newMetrics(&o, q),
 		recent: newRecent(o.Ring), clock: o.Clock, silent: o.Silences, stop: make(chan struct{}),
 	}
 	b.ticker.Go(b.tick)
@@ -102,6 +104,9 @@ func (o *Observer) Transition(t backstop.Transition) {
 	}
 	o.logTransition(&t)
 }
+
+// Gap records the time between two tokens of a stream from an upstream.
+func (o *Observer) Gap(upstream string, d time.Duration) { o.metrics.gap(upstream, d) }
 
 // Probe records one finished background probe.
 func (o *Observer) Probe(p backstop.Probe, out backstop.Outcome) {

@@ -250,6 +250,27 @@ func TestALogThatNobodyReadsCostsLinesAndNoTime(t *testing.T) {
 	})
 }
 
+func TestLinesComeInBatchesAndSoon(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		out := &sink{}
+		o := New(Options{Out: out})
+		defer o.Close()
+		for round := 1; round <= 3; round++ {
+			for range 10 {
+				o.Call(skipped("id", "backup", ""))
+			}
+			if n := strings.Count(out.String(), "\n"); n != 10*(round-1) {
+				t.Errorf("%d lines at once", n)
+			}
+			time.Sleep(2 * batchTime)
+			if n := strings.Count(out.String(), "\n"); n != 10*round {
+				t.Errorf("%d lines after %d calls", n, 10*round)
+			}
+			time.Sleep(time.Second)
+		}
+	})
+}
+
 func TestAutoIsJSONWhereNobodyLooks(t *testing.T) {
 	out := &sink{}
 	o := New(Options{Out: out, Format: "auto"})
@@ -288,9 +309,6 @@ func TestTheRingRemembersTheLastCalls(t *testing.T) {
 	o.Call(skipped("id-5", "local", "open"))
 	if r.Call("id-4").Tier != "local" || r.Call("id-2") != nil {
 		t.Error("of two calls with one id the latest counts")
-	}
-	if len(r.byID) > 3 {
-		t.Errorf("%d ids for 3 calls", len(r.byID))
 	}
 }
 
@@ -355,6 +373,12 @@ func TestTheMetricsOfTheContract(t *testing.T) {
 	o.Call(skipped("id-2", "backup", "rate"))
 	o.Transition(toOpen("hang"))
 	o.Probe(backstop.Probe{Upstream: &backstop.Upstream{Name: "one"}}, backstop.Outcome{Class: backstop.Hang, InputTokens: 5, OutputTokens: -1})
+	taken := skipped("id-3", "backup", "rate")
+	taken.Rescued, taken.Attempts, taken.Skipped, taken.Caller = "spliced", []backstop.AttemptRecord{{Upstream: "one", Outcome: backstop.Outcome{Class: backstop.Garbled, Malformed: 3}}}, nil, "web"
+	taken.Tier = "none"
+	o.Call(taken)
+	o.Gap("two", 20*time.Millisecond)
+	o.Gap("two", 40*time.Millisecond)
 	o.Reloaded(false)
 	text := scrape(o)
 	for _, want := range []string{
@@ -369,6 +393,9 @@ func TestTheMetricsOfTheContract(t *testing.T) {
 		`backstop_keys_parked{upstream="one"} 1`, `backstop_keys_parked{upstream="two"} 3`,
 		`backstop_call_duration_seconds_count{route="gpt-4o",tier="backup"} 2`,
 		`backstop_first_token_seconds_count{upstream="two"} 1`,
+		`backstop_token_gap_seconds_count{upstream="two"} 2`,
+		`backstop_rescues_total{result="spliced"} 1`, `backstop_rescues_total{result="failed"} 0`,
+		`backstop_malformed_events_total{upstream="one"} 3`,
 		`backstop_overhead_seconds_count 1`,
 		`backstop_retry_budget_remaining{upstream="one"} 9.5`,
 		`backstop_json_repairs_total{kind="fence"} 1`,
@@ -424,4 +451,16 @@ func BenchmarkCall(b *testing.B) {
 	for b.Loop() {
 		o.Call(e)
 	}
+}
+
+func BenchmarkGap(b *testing.B) {
+	o := New(Options{})
+	defer o.Close()
+	o.Known(&backstop.Plan{Upstreams: []backstop.Upstream{{Name: "one"}}}, nil)
+	b.ReportAllocs()
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			o.Gap("one", 15*time.Millisecond)
+		}
+	})
 }

@@ -17,9 +17,9 @@ const (
 // records are its own and never change.
 type Recent struct {
 	mu    sync.Mutex
-	calls []*backstop.Event // a ring
+	calls [][]byte // a ring of packed events
 	next  int
-	byID  map[string]*backstop.Event
+	spare packing
 
 	transitions []backstop.Transition // a ring as well
 	count       uint64                // of all transitions ever
@@ -27,35 +27,39 @@ type Recent struct {
 }
 
 func newRecent(size int) *Recent {
-	return &Recent{
-		calls: make([]*backstop.Event, size), byID: make(map[string]*backstop.Event, size),
-		transitions: make([]backstop.Transition, keptTransitions), changes: make(chan struct{}),
-	}
+	return &Recent{calls: make([][]byte, size), transitions: make([]backstop.Transition, keptTransitions), changes: make(chan struct{})}
 }
 
 func (r *Recent) add(e *backstop.Event) {
-	kept := keep(e)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if old := r.calls[r.next]; old != nil && r.byID[old.ID] == old {
-		delete(r.byID, old.ID)
-	}
-	r.calls[r.next] = kept
-	r.byID[kept.ID] = kept // callers may repeat ids: the latest counts
+	r.calls[r.next] = r.spare.pack(e)
 	r.next = (r.next + 1) % len(r.calls)
+}
+
+// newest are the packed calls, newest first.
+func (r *Recent) newest() [][]byte {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	all := make([][]byte, 0, len(r.calls))
+	for i := 1; i <= len(r.calls); i++ {
+		b := r.calls[(r.next-i+len(r.calls))%len(r.calls)]
+		if b == nil {
+			break
+		}
+		all = append(all, b)
+	}
+	return all
 }
 
 // Calls returns the latest calls that keep wants, newest first.
 func (r *Recent) Calls(limit int, keep func(*backstop.Event) bool) []*backstop.Event {
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	var out []*backstop.Event
-	for i := 1; i <= len(r.calls) && len(out) < limit; i++ {
-		e := r.calls[(r.next-i+len(r.calls))%len(r.calls)]
-		if e == nil {
+	for _, b := range r.newest() {
+		if len(out) >= limit {
 			break
 		}
-		if keep(e) {
+		if e := unpack(b); keep(e) {
 			out = append(out, e)
 		}
 	}
@@ -64,9 +68,12 @@ func (r *Recent) Calls(limit int, keep func(*backstop.Event) bool) []*backstop.E
 
 // Call returns the latest call with a request id, nil if it is forgotten.
 func (r *Recent) Call(id string) *backstop.Event {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.byID[id]
+	for _, b := range r.newest() {
+		if packedID(b) == id {
+			return unpack(b)
+		}
+	}
+	return nil
 }
 
 func (r *Recent) changed(t backstop.Transition) {
@@ -96,30 +103,6 @@ func (r *Recent) Transitions(n uint64) ([]backstop.Transition, uint64, <-chan st
 		out = append(out, r.transitions[n%keptTransitions])
 	}
 	return out, r.count, r.changes
-}
-
-// keep copies what the ring remembers of a call. Strings are cut and cloned:
-// a model name may be a piece of a body of many megabytes.
-func keep(e *backstop.Event) *backstop.Event {
-	c := *e
-	c.ID, c.Asked, c.Model, c.Caller = own(e.ID), own(e.Asked), own(e.Model), own(e.Caller)
-	if f := e.Failure; f != nil {
-		c.Failure = &backstop.Failure{Code: f.Code, Status: f.Status, Param: own(f.Param), RetryAfter: f.RetryAfter, Retryable: f.Retryable}
-		if ours(f) {
-			c.Failure.Message = f.Message
-		}
-	}
-	c.Dropped = nil
-	for i := range e.Dropped[:min(len(e.Dropped), mostDropped)] {
-		c.Dropped = append(c.Dropped, own(e.Dropped[i]))
-	}
-	c.Attempts = make([]backstop.AttemptRecord, len(e.Attempts))
-	for i, a := range e.Attempts {
-		a.Model, a.Outcome.Param = own(a.Model), own(a.Outcome.Param)
-		a.Outcome.Body, a.Outcome.Message = nil, ""
-		c.Attempts[i] = a
-	}
-	return &c
 }
 
 // ours reports whether a failure's message is our own words only. Those about

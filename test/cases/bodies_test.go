@@ -47,19 +47,19 @@ func TestF19A200WithNothingInIt(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p, b := pair(t, row.script)
-			g := start(t, setup{primary: p, backup: b})
+			g := start(t, setup{primary: p, backup: b, scaled: row.late})
 			a := g.ask(call{stream: row.stream})
 			a.fromBackup(row.reason)
 			g.tried("primary", row.outcome)
 			g.counts("primary", 1)
 			if row.late {
-				near(t, "the answer", a.took, tenth.sec(4.5))
+				near(t, "the answer", a.took, usual.sec(4.5))
 			}
 		})
 		t.Run(name+", nobody else", func(t *testing.T) {
 			t.Parallel()
 			p := newFake(t, "primary", row.script)
-			g := start(t, setup{primary: p})
+			g := start(t, setup{primary: p, scaled: row.late})
 			g.ask(call{stream: row.stream}).refused(row.status, row.code)
 		})
 	}
@@ -69,7 +69,8 @@ func TestF19A200WithNothingInIt(t *testing.T) {
 			x.chunk(whole("ab", "stop"))
 			x.cleanEnd()
 		}))
-		g := start(t, setup{primary: p, backup: b})
+		p.pace = 4
+		g := start(t, setup{primary: p, backup: b, scaled: true})
 		g.ask(call{}).success("primary", "ab")
 		g.tried("primary", "ok")
 		g.counts("primary", 0)

@@ -187,7 +187,7 @@ func TestF35HalfOpenHerd(t *testing.T) {
 	t.Parallel()
 	const reset = 500 * time.Millisecond
 	p, b := pair(t, hold)
-	g := start(t, setup{primary: p, backup: b, reset: reset, backupYAML: "limits: {rate: 0, inflight: 0}\n"})
+	g := start(t, setup{primary: p, backup: b, scaled: true, reset: reset, backupYAML: "limits: {rate: 0, inflight: 0}\n"})
 	g.together(5, call{stream: true})
 	g.probable()
 	began := time.Now()

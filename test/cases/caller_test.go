@@ -484,7 +484,7 @@ func (a *answer) rules() {
 	if a.header.Get("X-Request-Id") == "" || a.header.Get("Request-Id") == "" {
 		a.t.Errorf("an answer without its id\n%s", a.show())
 	}
-	if r.kind == "success" && a.header.Get("X-Backstop-Tier") == "" && r.tail["tier"] == nil {
+	if r.kind == "success" && a.tier() == "" {
 		a.t.Errorf("G6: a success does not say which tier answered\n%s", a.show())
 	}
 }

@@ -81,6 +81,23 @@ func (g *gateway) countedOnce() {
 	}
 }
 
+// pooled waits until the connections of answers that have ended are back in
+// their pools: the end of a stream is read after its last event was passed on.
+func (g *gateway) pooled() {
+	g.t.Helper()
+	seen := 0 // a goroutine that never ran yet is not in the profile
+	eventually(g.t, "all connections are pooled", func() bool {
+		for block := range strings.SplitSeq(profile(), "\n\n") {
+			if g.owns(block) && strings.Contains(block, "backstophttp.drain") {
+				seen = 0
+				return false
+			}
+		}
+		seen++
+		return seen == 5
+	})
+}
+
 // goroutines counts those that the program started, pooled connections to
 // upstreams apart.
 func (g *gateway) goroutines() (n int) {

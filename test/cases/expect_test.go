@@ -12,10 +12,20 @@ import (
 func (a *answer) success(tier, text string) *reading {
 	a.t.Helper()
 	r := a.read()
-	if r.kind != "success" || r.text != text || a.header.Get("X-Backstop-Tier") != tier {
-		a.t.Errorf("got %s %q from tier %q, want success %q from %q\n%s", r.kind, short(r.text), a.header.Get("X-Backstop-Tier"), short(text), tier, a.show())
+	if r.kind != "success" || r.text != text || a.tier() != tier {
+		a.t.Errorf("got %s %q from tier %q, want success %q from %q\n%s", r.kind, short(r.text), a.tier(), short(text), tier, a.show())
 	}
 	return r
+}
+
+// tier is the tier that answered, by the header, or by the last chunk where
+// the headers went out before anyone had answered.
+func (a *answer) tier() string {
+	if name := a.header.Get("X-Backstop-Tier"); name != "" {
+		return name
+	}
+	name, _ := a.read().tail["tier"].(string)
+	return name
 }
 
 func short(text string) string {
@@ -82,7 +92,7 @@ func (g *gateway) straightAway(c call) {
 			best = a.took
 		}
 	}
-	if best > 20*time.Millisecond {
+	if best > 20*time.Millisecond && !raced {
 		g.t.Errorf("with the breaker open the best answer took %s", best)
 	}
 }

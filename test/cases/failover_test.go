@@ -47,10 +47,10 @@ func TestF14NoRestartAfterOutput(t *testing.T) {
 	t.Run("a a stall after two tokens", func(t *testing.T) {
 		t.Parallel()
 		p, b := pair(t, then(opened(role(), tok("Here"), tok(" is")), hold))
-		g := start(t, setup{primary: p, backup: b})
+		g := start(t, setup{primary: p, backup: b, scaled: true})
 		a := g.ask(call{stream: true})
 		a.brokenOff("Here is", "stream_stalled")
-		near(t, "the error frame", a.took, tenth.sec(4.5))
+		near(t, "the error frame", a.took, usual.sec(4.5))
 		b.saw(0)
 		g.tried("primary", "hang/idle")
 		g.counts("primary", 1)
@@ -273,10 +273,10 @@ func TestF48OneMalformedEvent(t *testing.T) {
 	t.Run("it does not commit", func(t *testing.T) {
 		t.Parallel()
 		p, b := pair(t, then(opened(role(), bad), hold))
-		g := start(t, setup{primary: p, backup: b})
+		g := start(t, setup{primary: p, backup: b, scaled: true})
 		a := g.ask(call{stream: true})
 		a.fromBackup("hang")
-		near(t, "the answer", a.took, tenth.sec(4.5))
+		near(t, "the answer", a.took, usual.sec(4.5))
 	})
 	t.Run("it re-arms no clock", func(t *testing.T) {
 		t.Parallel()
@@ -286,10 +286,10 @@ func TestF48OneMalformedEvent(t *testing.T) {
 			}
 			x.hold()
 		}))
-		g := start(t, setup{primary: p, backup: b})
+		g := start(t, setup{primary: p, backup: b, scaled: true})
 		a := g.ask(call{stream: true})
 		a.brokenOff("a", "stream_stalled")
-		near(t, "the error frame", a.took, tenth.sec(4.5))
+		near(t, "the error frame", a.took, usual.sec(4.5))
 	})
 	t.Run("too many", func(t *testing.T) {
 		t.Parallel()
@@ -318,7 +318,7 @@ func TestF49HerdAndBusyLocalServers(t *testing.T) {
 				}
 				t0 := <-first
 				first <- t0
-				if x.began.Sub(t0) < tenth.sec(3) {
+				if x.began.Sub(t0) < usual.sec(3) {
 					x.json(busy, `{"error":"server busy"}`)
 					return
 				}
@@ -389,7 +389,7 @@ func TestF50KeepAlivesTowardsTheCaller(t *testing.T) {
 		every  time.Duration
 		stream bool
 		want   int
-	}{"on": {tenth.sec(5), true, 3}, "off": {0, true, 0}, "plain": {tenth.sec(5), false, 0}} {
+	}{"on": {usual.sec(5), true, 3}, "off": {0, true, 0}, "plain": {usual.sec(5), false, 0}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p, b := pair(t, func(x *exchange) {
@@ -400,7 +400,7 @@ func TestF50KeepAlivesTowardsTheCaller(t *testing.T) {
 				x.at(20)
 				x.json(200, whole("ab", "stop"))
 			})
-			g := start(t, setup{primary: p, backup: b, first: tenth.sec(60), keepalive: row.every})
+			g := start(t, setup{primary: p, backup: b, first: usual.sec(60), keepalive: row.every})
 			a := g.ask(call{stream: row.stream})
 			r := a.success("primary", "ab")
 			if r.comment < row.want || r.comment > row.want*4/3 { // the next one may come at the same time as the answer
@@ -410,14 +410,14 @@ func TestF50KeepAlivesTowardsTheCaller(t *testing.T) {
 				if e.comment != "keep-alive" {
 					t.Errorf("the comment is %q", e.comment)
 				}
-				near(t, fmt.Sprintf("comment %d", i+1), e.at, time.Duration(i+1)*tenth.sec(5))
+				near(t, fmt.Sprintf("comment %d", i+1), e.at, time.Duration(i+1)*usual.sec(5))
 			}
 		})
 	}
 	t.Run("they are no progress", func(t *testing.T) {
 		t.Parallel()
 		p, b := pair(t, then(opened(), hold))
-		g := start(t, setup{primary: p, backup: b, keepalive: tenth.sec(1)})
+		g := start(t, setup{primary: p, backup: b, scaled: true, keepalive: usual.sec(1)})
 		a := g.ask(call{stream: true})
 		r := a.read()
 		if r.kind != "success" || r.text != "B1B2" || r.comment < 2 {
@@ -427,15 +427,15 @@ func TestF50KeepAlivesTowardsTheCaller(t *testing.T) {
 		if tier := a.header.Get("X-Backstop-Tier"); tier != "" || r.tail["tier"] != "backup" {
 			t.Errorf("the header says tier %q and the last chunk %v, want nothing and backup\n%s", tier, r.tail, a.show())
 		}
-		near(t, "the answer", a.took, tenth.sec(4.5))
+		near(t, "the answer", a.took, usual.sec(4.5))
 		g.counts("primary", 1)
 	})
 	t.Run("with nobody left the error is in-band", func(t *testing.T) {
 		t.Parallel()
 		p := newFake(t, "primary", then(opened(), hold))
-		g := start(t, setup{primary: p, keepalive: tenth.sec(1)})
+		g := start(t, setup{primary: p, scaled: true, keepalive: usual.sec(1)})
 		a := g.ask(call{stream: true})
 		a.brokenOff("", "upstream_timeout")
-		near(t, "the error", a.took, tenth.sec(4.5))
+		near(t, "the error", a.took, usual.sec(4.5))
 	})
 }

@@ -24,13 +24,19 @@ const (
 	adminToken = "admin-token-of-the-cases"
 )
 
-// setup is S0 of the page where nothing is said; times are already scaled.
+// unscaled is the 4.5 s of S0 as they are.
+const unscaled = 4500 * time.Millisecond
+
+// setup is S0 of the page where nothing is said. Its limits are the page's own
+// unless the case is about one of them: what must not run out should not do so
+// on a busy machine either.
 type setup struct {
 	primary, backup *fake
 	template        string // text of the local tier, "" = there is none
 	local           string // YAML of local tiers instead
 
-	first, idle, total time.Duration // of the primary; 0 = 4.5 s of the page
+	scaled             bool          // the primary's limits are 4.5 s at the case's pace
+	first, idle, total time.Duration // of the primary, instead
 	reset              time.Duration // 0 = 60 s of the page
 	retries            int
 	unary              string // "" = plain
@@ -60,7 +66,14 @@ func (s *setup) yaml() []byte {
 }
 
 func (s *setup) upstream(b *strings.Builder, f *fake, key, more string) {
-	limit := f.pace.sec(4.5)
+	limit := unscaled
+	var first, idle, total time.Duration
+	if f == s.primary {
+		first, idle, total = s.first, s.idle, s.total
+		if s.scaled {
+			limit = f.pace.sec(4.5)
+		}
+	}
 	fmt.Fprintf(b, "  %s:\n", f.name)
 	if !strings.Contains(more, "base_url:") {
 		fmt.Fprintf(b, "    base_url: http://%s/hidden-%s/v1\n", f.addr(), f.name)
@@ -69,7 +82,7 @@ func (s *setup) upstream(b *strings.Builder, f *fake, key, more string) {
     proxy: "off"
     unary: %s
     timeouts: {connect: 1s, first_token: %s, idle: %s, total: %s}
-`, or(s.unary, "plain"), or(s.first, limit), or(s.idle, limit), max(or(s.total, limit), or(s.first, limit)))
+`, or(s.unary, "plain"), or(first, limit), or(idle, limit), max(or(total, limit), or(first, limit)))
 	if !strings.Contains(more, "breaker:") {
 		fmt.Fprintf(b, "    breaker: {failures: 5, window: 30s, reset: %s, hang: false, probe: live}\n", or(s.reset, f.pace.sec(60)))
 	}

@@ -4,15 +4,10 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 	"unicode/utf8"
 )
 
 // Section 5: the grammar of event streams.
-
-// unscaled is the limit of cases that move many bytes: those take their time
-// at any pace.
-const unscaled = 4500 * time.Millisecond
 
 func TestF24LongLines(t *testing.T) {
 	t.Parallel()
@@ -21,7 +16,7 @@ func TestF24LongLines(t *testing.T) {
 			t.Parallel()
 			text := strings.Repeat("x", size-len(tok("")))
 			p, b := pair(t, streamed(role(), tok(text), end("stop"), done))
-			g := start(t, setup{primary: p, backup: b, first: unscaled})
+			g := start(t, setup{primary: p, backup: b})
 			a := g.ask(call{stream: true})
 			if len(tok(text)) != size {
 				t.Fatalf("the line has %d bytes", len(tok(text)))
@@ -39,7 +34,7 @@ func TestF24LongLines(t *testing.T) {
 			}
 			x.hold()
 		}))
-		g := start(t, setup{primary: p, backup: b, first: unscaled, idle: unscaled})
+		g := start(t, setup{primary: p, backup: b})
 		a := g.ask(call{stream: true})
 		a.brokenOff("a", "event_too_large")
 		b.saw(0)
@@ -124,7 +119,7 @@ func TestF25LineEndsSpacesAndMixed(t *testing.T) {
 	})
 	t.Run("d 64 MiB", func(t *testing.T) {
 		t.Parallel()
-		if testing.Short() {
+		if testing.Short() || raced {
 			t.Skip("moves 64 MiB")
 		}
 		const events = 4096
@@ -139,7 +134,7 @@ func TestF25LineEndsSpacesAndMixed(t *testing.T) {
 			x.chunk(end("stop") + "\r\n\r\n" + done + "\r\n\r\n")
 			x.cleanEnd()
 		})
-		g := start(t, setup{primary: p, backup: b, first: unscaled, idle: unscaled})
+		g := start(t, setup{primary: p, backup: b})
 		r := g.ask(call{stream: true}).read()
 		if r.kind != "success" || len(r.text) != events*len(text) || len(r.chunks) != events+2 {
 			t.Errorf("got %s with %d bytes in %d chunks, want %d in %d", r.kind, len(r.text), len(r.chunks), events*len(text), events+2)
@@ -249,9 +244,9 @@ func TestF28CommentLines(t *testing.T) {
 	t.Run("they do not commit", func(t *testing.T) {
 		t.Parallel()
 		p, b := pair(t, then(comments, hold))
-		g := start(t, setup{primary: p, backup: b})
+		g := start(t, setup{primary: p, backup: b, scaled: true})
 		a := g.ask(call{stream: true})
 		a.fromBackup("hang")
-		near(t, "the status line", a.opened, tenth.sec(4.5))
+		near(t, "the status line", a.opened, usual.sec(4.5))
 	})
 }

@@ -46,7 +46,7 @@ func newFake(t testing.TB, name string, s script) *fake {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &fake{t: t, name: name, pace: tenth, ln: ln.(*net.TCPListener), stop: make(chan struct{}), live: map[*net.TCPConn]bool{}}
+	f := &fake{t: t, name: name, pace: usual, ln: ln.(*net.TCPListener), stop: make(chan struct{}), live: map[*net.TCPConn]bool{}}
 	f.play(s)
 	f.works.Go(f.accept)
 	t.Cleanup(f.close)

@@ -24,10 +24,10 @@ func TestF29AzuresFirstChunk(t *testing.T) {
 	t.Run("it does not commit", func(t *testing.T) {
 		t.Parallel()
 		p, b := pair(t, then(opened(first), hold))
-		g := start(t, setup{primary: p, backup: b})
+		g := start(t, setup{primary: p, backup: b, scaled: true})
 		a := g.ask(call{stream: true})
 		a.fromBackup("hang")
-		near(t, "the status line", a.opened, tenth.sec(4.5))
+		near(t, "the status line", a.opened, usual.sec(4.5))
 	})
 }
 

@@ -17,7 +17,7 @@ var paths = map[wire.Op]string{wire.Chat: "/chat/completions", wire.Completion: 
 // parameters that the upstream does not take. The outcome is rejected/param
 // with NextTier when the upstream cannot take the call at all.
 func (Room) Outbound(r *wire.Request, u *backstop.Upstream, s *backstop.Step) (wire.Outbound, *backstop.Outcome) {
-	out := wire.Outbound{Path: paths[r.Op], Body: r.Body, Stream: streamed(r, u, s)}
+	out := wire.Outbound{Path: paths[r.Op], Body: r.Body, Stream: streamed(r, s)}
 	name := s.Model
 	if name == "" {
 		name = r.Model
@@ -47,15 +47,16 @@ func (Room) Outbound(r *wire.Request, u *backstop.Upstream, s *backstop.Step) (w
 	return out, nil
 }
 
-// streamed decides whether an event stream is asked for.
-func streamed(r *wire.Request, u *backstop.Upstream, s *backstop.Step) bool {
+// streamed decides whether an event stream is asked for. That the upstream is
+// to be asked plainly is the step's word alone: it may have to stream all the same.
+func streamed(r *wire.Request, s *backstop.Step) bool {
 	switch {
 	case r.Op == wire.Embedding || s.Plain:
 		return false
 	case r.Stream:
 		return true
 	}
-	return u.Unary == backstop.UnaryStream && r.Streamable()
+	return r.Streamable()
 }
 
 // settled reports whether stream and usage are already as they must be.
@@ -92,7 +93,7 @@ func setStream(o *object, on bool) {
 
 func cannotTake(param, message string) *backstop.Outcome {
 	return &backstop.Outcome{
-		Class: backstop.Rejected, Kind: backstop.KindParam, NextTier: true,
+		Class: backstop.Rejected, Kind: backstop.KindParam, NextTier: true, NotSent: true,
 		Param: param, Message: message, InputTokens: -1, OutputTokens: -1,
 	}
 }

@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"bytes"
 	"encoding/binary"
 )
 
@@ -78,37 +79,49 @@ const (
 	highBits = 0x8080808080808080
 )
 
-// special marks the bytes of x that end a plain run in a string: quote,
-// backslash, control byte. A mark above the lowest one may be false.
-func special(x uint64) uint64 {
-	quote := x ^ (lowBits * '"')
-	slash := x ^ (lowBits * '\\')
-	return ((quote-lowBits)&^quote | (slash-lowBits)&^slash | (x-lowBits*0x20)&^x) & highBits
-}
-
 // skipString returns the index behind the string whose quote is at b[i], or -1.
 func skipString(b []byte, i int) int {
 	i++
+	quote := -1 // the next one at or after i
 	for {
-		for i+8 <= len(b) && special(binary.LittleEndian.Uint64(b[i:])) == 0 {
-			i += 8
-		}
-		if i >= len(b) {
-			return -1
-		}
-		switch c := b[i]; {
-		case c == '"':
-			return i + 1
-		case c == '\\':
-			if i = skipEscape(b, i); i < 0 {
+		if quote < i {
+			n := bytes.IndexByte(b[i:], '"')
+			if n < 0 {
 				return -1
 			}
-		case c < 0x20:
+			quote = i + n
+		}
+		run := b[i:quote]
+		slash := bytes.IndexByte(run, '\\')
+		if slash < 0 {
+			if controls(run) {
+				return -1
+			}
+			return quote + 1
+		}
+		if controls(run[:slash]) {
 			return -1
-		default:
-			i++
+		}
+		if i = skipEscape(b, i+slash); i < 0 {
+			return -1
 		}
 	}
+}
+
+// controls reports whether there are control bytes in b.
+func controls(b []byte) bool {
+	for ; len(b) >= 8; b = b[8:] {
+		x := binary.LittleEndian.Uint64(b)
+		if (x-lowBits*0x20)&^x&highBits != 0 {
+			return true
+		}
+	}
+	for _, c := range b {
+		if c < 0x20 {
+			return true
+		}
+	}
+	return false
 }
 
 func skipEscape(b []byte, i int) int {

@@ -1,6 +1,9 @@
 package openai
 
-import "unicode/utf8"
+import (
+	"encoding/binary"
+	"unicode/utf8"
+)
 
 // partSize is what an image, a sound or a file counts, since its tokens have
 // nothing to do with its bytes.
@@ -75,6 +78,11 @@ func (w *weight) object(b []byte, s span, depth int) {
 func quarters(s []byte) int {
 	n := 0
 	for i := 0; i < len(s); {
+		if i+8 <= len(s) && letters(binary.LittleEndian.Uint64(s[i:])) {
+			n += 8
+			i += 8
+			continue
+		}
 		switch c := s[i]; {
 		case c == '\\' && i+6 <= len(s) && s[i+1] == 'u':
 			n += runeQuarters(hex4(s[i+2 : i+6]))
@@ -92,6 +100,12 @@ func quarters(s []byte) int {
 		}
 	}
 	return n
+}
+
+// letters reports whether eight bytes are ASCII without a backslash.
+func letters(x uint64) bool {
+	slash := x ^ (lowBits * '\\')
+	return ((slash-lowBits)&^slash|x)&highBits == 0
 }
 
 func runeQuarters(r rune) int {

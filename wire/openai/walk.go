@@ -6,6 +6,7 @@ type memberWalk struct {
 	b     []byte
 	i     int
 	depth int
+	sure  bool // the bytes were checked before
 
 	key span // with its quotes
 	val span
@@ -14,7 +15,9 @@ type memberWalk struct {
 }
 
 // inObject walks the object at s, which has been scanned before.
-func inObject(b []byte, s span) memberWalk { return memberWalk{b: b, i: s.from + 1} }
+func inObject(b []byte, s span) memberWalk {
+	return memberWalk{b: b, i: s.from + 1, sure: true}
+}
 
 // next moves to the next member. It is false at the closing brace and at the
 // first byte that JSON does not allow; end tells them apart.
@@ -40,7 +43,12 @@ func (m *memberWalk) next() bool {
 	if i >= len(b) || b[i] != '"' {
 		return m.fail()
 	}
-	end := skipString(b, i)
+	var end int
+	if m.sure {
+		end = passString(b, i)
+	} else {
+		end = skipString(b, i)
+	}
 	if end < 0 {
 		return m.fail()
 	}
@@ -49,7 +57,12 @@ func (m *memberWalk) next() bool {
 		return m.fail()
 	}
 	i = skipSpace(b, i+1)
-	if end = skipValue(b, i, m.depth+1); end < 0 {
+	if m.sure {
+		end = passValue(b, i)
+	} else {
+		end = skipValue(b, i, m.depth+1)
+	}
+	if end < 0 {
 		return m.fail()
 	}
 	m.val, m.i = span{i, end}, end
@@ -81,13 +94,16 @@ type elementWalk struct {
 	b     []byte
 	i     int
 	depth int
+	sure  bool
 	val   span
 
 	begun, closed bool
 }
 
 // inArray walks the array at s, which has been scanned before.
-func inArray(b []byte, s span) elementWalk { return elementWalk{b: b, i: s.from + 1} }
+func inArray(b []byte, s span) elementWalk {
+	return elementWalk{b: b, i: s.from + 1, sure: true}
+}
 
 func (e *elementWalk) next() bool {
 	if e.closed || e.i < 0 || e.depth >= maxDepth {
@@ -108,7 +124,12 @@ func (e *elementWalk) next() bool {
 		i = skipSpace(b, i+1)
 	}
 	e.begun = true
-	end := skipValue(b, i, e.depth+1)
+	var end int
+	if e.sure {
+		end = passValue(b, i)
+	} else {
+		end = skipValue(b, i, e.depth+1)
+	}
 	if end < 0 {
 		return e.fail()
 	}

@@ -21,6 +21,7 @@ type conn struct {
 	out    []byte // bytes that the socket did not take yet
 	busy   bool   // an answer is under way
 	gone   bool
+	deep   bool // requests is at work further up the stack
 
 	pace  pace
 	sent  int   // chunks of this answer
@@ -52,6 +53,8 @@ func (c *conn) serve(events uint32, buf []byte) {
 
 // requests answers what is complete in b and tells how many bytes that was.
 func (c *conn) requests(b []byte) (used int) {
+	c.deep = true
+	defer func() { c.deep = false }()
 	for !c.gone && !c.busy && used < len(b) {
 		n := c.request(b[used:])
 		if n == 0 {
@@ -102,7 +105,7 @@ func (c *conn) chunk(now int64) {
 		if c.sent == c.pace.chunks {
 			c.busy = false
 			c.write(streamEnd)
-			if !c.gone && len(c.in) > 0 {
+			if !c.gone && !c.deep && len(c.in) > 0 {
 				c.in = slices.Delete(c.in, 0, c.requests(c.in))
 			}
 			return

@@ -41,7 +41,7 @@ func Scenes(quick bool) []Scene {
 	warm, chunks, ramp, idleModel := 500*time.Millisecond, "any-n100-d5000", 4*time.Second, "any-n16-d1000000"
 	if quick {
 		rounds, short, long = 3, 700*time.Millisecond, 800*time.Millisecond
-		warm, chunks, ramp, idleModel = 250*time.Millisecond, "any-n50-d5000", 1500*time.Millisecond, "any-n5-d1000000"
+		warm, chunks, ramp, idleModel = 250*time.Millisecond, "any-n50-d5000", 1500*time.Millisecond, "any-n4-d1000000"
 	}
 	unary := generate.Options{Model: "any", Connections: 32, PromptBytes: 1024, Warmup: warm, Duration: long, Patience: patience}
 	steady := unary
