@@ -40,6 +40,7 @@ type Call struct {
 	reask     AttemptID // the next try is that
 	claims    bool      // nothing else can answer: the call may be an open breaker's probe
 	origin    *Failure  // why the committed stream broke; nil = it did not
+	broke     int       // the tier of that stream
 	continues bool      // the rescuer is asked for the rest only
 	local     *attempt  // a local tier that was asked
 	answered  *attempt

@@ -81,6 +81,7 @@ func NewEngine(p *Plan, o EngineOptions) *Engine {
 				accounts[u.Account] = s.ratePark
 			}
 		}
+		s.named = namedModels(p, u.Name)
 		s.engine.Store(e)
 		e.ups = append(e.ups, s)
 		e.byName[u.Name] = s

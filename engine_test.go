@@ -330,3 +330,36 @@ func TestATrialSettingIsHeardAndNeverActs(t *testing.T) {
 		t.Errorf("transitions %+v, want one of the trial", w.trans)
 	}
 }
+
+func TestModelNamesThatCallersMakeUpBreakNobodyElse(t *testing.T) {
+	w := newWorld(t, pair(func(p *Plan) {
+		r := p.Routes[0]
+		r.Model = "named"
+		p.Routes = append([]Route{r}, p.Routes...)
+	}))
+	w.acts["backup"] = good
+	w.acts["primary"] = func(w *world, s Step) []timed {
+		if strings.HasPrefix(s.Model, "junk") {
+			return rejected(404, KindModel, Outcome{Park: ParkUpstream, NextTier: true})(w, s)
+		}
+		return good(w, s)
+	}
+	first := w.begin(Request{Model: "named"})
+	w.run(time.Second)
+	for i := 0; i < 1000; i++ {
+		w.begin(Request{Model: "junk-" + strings.Repeat("x", i%7) + string(rune('a'+i%26)) + time.Duration(i).String()})
+	}
+	w.run(10 * time.Second)
+	named, other := w.begin(Request{Model: "named"}), w.begin(Request{Model: "gpt-real"})
+	w.run(20 * time.Second)
+	if first.answered.Tier != 0 || named.answered.Tier != 0 || other.answered.Tier != 0 {
+		t.Errorf("tiers %d, %d, %d answered, want the primary", first.answered.Tier, named.answered.Tier, other.answered.Tier)
+	}
+	if n := len(w.e.ups[0].models.list); n > maxModels+1 {
+		t.Errorf("%d scopes are kept", n)
+	}
+	if w.e.ups[0].models.byName["named"] == nil {
+		t.Error("a model of the plan was forgotten")
+	}
+	w.checkIdle()
+}

@@ -7,7 +7,7 @@ import "time"
 func (c *Call) rescue(now time.Time, a *attempt) {
 	switch {
 	case c.origin == nil && c.rescuable(a):
-		c.origin = c.broken(a)
+		c.origin, c.broke = c.broken(a), a.tier
 		c.descend(a.tier + 1)
 	case c.origin != nil && c.carriesOn(a):
 		c.continues = true
@@ -38,6 +38,11 @@ func (c *Call) carriesOn(a *attempt) bool {
 
 // giveUp ends a call whose rescue failed with the reason why it was needed.
 func (c *Call) giveUp(now time.Time) {
+	for i := c.broke + 1; i < len(c.route.Tiers); i++ {
+		if words := c.tierStory(i); words != "" {
+			c.origin.Message += "; " + c.tierName(i) + " " + c.route.Tiers[i].Name() + ": " + words
+		}
+	}
 	c.fail(c.origin)
 	c.ended = now
 }

@@ -13,9 +13,9 @@ import (
 	"backstop/limit"
 )
 
-// maxModels bounds the breaker scopes of one upstream: callers choose model
-// names where a route passes them on, and memory must not follow them. Names
-// beyond it share one scope.
+// maxModels bounds the breaker scopes of models that the plan does not name:
+// callers choose model names where a route passes them on, and memory must not
+// follow them.
 const maxModels = 256
 
 // upstreamState is everything the engine remembers about an upstream.
@@ -33,6 +33,7 @@ type upstreamState struct {
 	mu     *sync.Mutex
 	models *modelTable
 	keys   *keyLedger
+	named  map[string]bool // model names that the plan gives this upstream
 }
 
 // modelTable holds the scopes per model in order of appearance.
@@ -40,6 +41,7 @@ type modelTable struct {
 	list   []*modelState
 	byName map[string]*modelState
 	latest *modelState
+	clock  uint64 // counts the look-ups
 	tiers  map[tierRate]*limit.Rate
 }
 
@@ -51,6 +53,7 @@ type tierRate struct {
 // modelState is the memory of one (upstream, model).
 type modelState struct {
 	name    string
+	used    uint64 // look-up at which it was used last
 	chat    *breaker.Breaker
 	quality *breaker.Breaker
 	embed   *breaker.Breaker
@@ -114,20 +117,17 @@ func (s *upstreamState) notifier(scope, model string, trial bool, w *waiters) fu
 func (s *upstreamState) model(name string) *modelState {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.models.clock++
 	if m := s.models.byName[name]; m != nil {
-		s.models.latest = m
+		s.models.latest, m.used = m, s.models.clock
 		return m
 	}
-	if len(s.models.list) >= maxModels {
-		name = "*"
-		if m := s.models.byName[name]; m != nil {
-			s.models.latest = m
-			return m
-		}
+	if len(s.models.list) >= maxModels+len(s.named) {
+		s.evict()
 	}
 	e := s.engine.Load()
 	seed := mix(e.plan.Seed ^ hashOf(s.u.Name+"\x00"+name, 0))
-	m := &modelState{name: name}
+	m := &modelState{name: name, used: s.models.clock}
 	m.chat = s.breaker(&s.u.Breaker, seed, func(c *breaker.Config) { c.Notify = s.notifier("model", name, false, &m.waiters) })
 	m.quality = s.breaker(&s.u.Breaker, mix(seed+1), func(c *breaker.Config) {
 		c.Hang, c.Slow, c.Notify = false, true, s.notifier("quality", name, false, nil)
@@ -147,6 +147,56 @@ func (s *upstreamState) model(name string) *modelState {
 	s.models.list = append(s.models.list, m)
 	s.models.latest = m
 	return m
+}
+
+// evict forgets one model that callers made up: of those that never answered
+// the one that was not used for longest, else of all. Models that the plan
+// names are never forgotten.
+func (s *upstreamState) evict() {
+	worst := -1
+	for i, m := range s.models.list {
+		if s.named[m.name] {
+			continue
+		}
+		if worst < 0 || m.before(s.models.list[worst]) {
+			worst = i
+		}
+	}
+	if worst < 0 {
+		return
+	}
+	gone := s.models.list[worst]
+	delete(s.models.byName, gone.name)
+	s.models.list = append(s.models.list[:worst:worst], s.models.list[worst+1:]...)
+	if s.models.latest == gone {
+		s.models.latest = nil
+	}
+}
+
+// before orders models by how little is lost with them.
+func (m *modelState) before(o *modelState) bool {
+	if a, b := m.spoke.Load() != 0, o.spoke.Load() != 0; a != b {
+		return !a
+	}
+	return m.used < o.used
+}
+
+// namedModels are the model names that a plan gives an upstream.
+func namedModels(p *Plan, upstream string) map[string]bool {
+	out := map[string]bool{}
+	for i := range p.Routes {
+		r := &p.Routes[i]
+		for j := range r.Tiers {
+			switch t := &r.Tiers[j]; {
+			case t.Upstream != upstream || t.Local != nil:
+			case t.Model != "":
+				out[t.Model] = true
+			case r.Exact():
+				out[r.Model] = true
+			}
+		}
+	}
+	return out
 }
 
 // breaker makes one breaker of the upstream.

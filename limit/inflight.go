@@ -25,7 +25,8 @@ const (
 	// did must show before the next.
 	shrinkEvery = time.Second
 	shrinkTo    = 0.7
-	shrunkLeast = 4
+	// shrunkLeast in flight are too few to be the cause of an overload.
+	shrunkLeast = 16
 )
 
 // NewInflight returns a limit of most attempts at a time; 0 or less is no
@@ -70,13 +71,17 @@ func (l *Inflight) Count() int { return int(l.count.Load()) }
 
 // Overload reports an answer at now that says that the other side is
 // overloaded. The third in a row shrinks the bound to 0.7 of what is in
-// flight, at most once a second and never below four.
+// flight, at most once a second and never below sixteen: with fewer under way
+// their number cannot be the cause.
 func (l *Inflight) Overload(now time.Time) {
 	if l.most == 0 || l.run.Add(1) < overloadRun {
 		return
 	}
 	last, at := l.shrunk.Load(), now.UnixNano()
 	if at-last < int64(shrinkEvery) || !l.shrunk.CompareAndSwap(last, at) {
+		return
+	}
+	if l.count.Load() < shrunkLeast {
 		return
 	}
 	to := int64(shrinkTo * float64(min(l.bound.Load(), l.count.Load())))

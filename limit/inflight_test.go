@@ -115,17 +115,28 @@ func TestOverloadShrinksTheBoundAndSuccessesGrowItBack(t *testing.T) {
 	if l.Bound() != 45 {
 		t.Fatalf("ten successes grew the bound to %d", l.Bound())
 	}
+	for i := range 20 {
+		l.Overload(now.Add(time.Duration(i+2) * time.Second))
+	}
+	if l.Bound() != 16 {
+		t.Fatalf("bound %d, want the least", l.Bound())
+	}
 	for range 49 {
 		l.Release()
 	}
 	l.Success()
-	if l.Bound() != 45 {
+	if l.Bound() != 16 {
 		t.Fatal("an idle limit grew")
 	}
-	for i := range 20 {
-		l.Overload(now.Add(time.Duration(i+2) * time.Second))
+}
+
+func TestAFewInFlightAreNotTheCauseOfAnOverload(t *testing.T) {
+	l, now := limit.NewInflight(1000), time.Unix(1000, 0)
+	l.Acquire()
+	for i := range 5 {
+		l.Overload(now.Add(time.Duration(i) * time.Second))
 	}
-	if l.Bound() != 4 {
-		t.Fatalf("bound %d, want the least", l.Bound())
+	if l.Bound() != 1000 {
+		t.Fatalf("bound %d after overload answers with one in flight", l.Bound())
 	}
 }
