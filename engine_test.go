@@ -363,3 +363,32 @@ func TestModelNamesThatCallersMakeUpBreakNobodyElse(t *testing.T) {
 	}
 	w.checkIdle()
 }
+
+func TestRepeatedHangsDoNotSwitchTheEvidenceOff(t *testing.T) {
+	w := newWorld(t, pair())
+	hung := false
+	w.acts["backup"] = healthy(5*time.Millisecond, time.Millisecond, 3)
+	w.acts["primary"] = func(w *world, s Step) []timed {
+		if hung {
+			return silent(w, s)
+		}
+		return healthy(5*time.Millisecond, time.Millisecond, 3)(w, s)
+	}
+	const outages = 5
+	for i := 0; i < outages; i++ {
+		w.at(time.Duration(i)*60*time.Second+30*time.Second, func() { hung = true })
+		w.at(time.Duration(i)*60*time.Second+38*time.Second, func() { hung = false })
+	}
+	for i := 0; i < 30*60*outages; i++ {
+		w.at(time.Duration(i)*time.Second/30, func() { w.begin(Request{Caller: "a"}) })
+	}
+	w.run(60*outages*time.Second + 30*time.Second)
+	var worst time.Duration
+	for _, r := range w.calls {
+		worst = max(worst, r.took())
+	}
+	if worst > 1500*time.Millisecond {
+		t.Errorf("a call waited %s: the suspicion age grew with each outage", worst)
+	}
+	w.checkIdle()
+}

@@ -31,6 +31,11 @@ type suspicion struct {
 	voided   time.Duration // what was admitted up to then is no evidence
 	fresh    bool          // published figures are out of date
 
+	moved struct { // ages of attempts left since the trip, until it is known what they were
+		n    int
+		age  [maxRun]time.Duration
+		slow bool // a telling token came later than the age: they were slow, not hung
+	}
 	waiting struct { // suspects, unordered; more than maxRun are never needed
 		n  int
 		at [maxRun]time.Duration
@@ -78,11 +83,29 @@ func (h *suspicion) usually() time.Duration {
 // freeze keeps the quantile out of the age, for the time between a trip and
 // the next close: the calls that move over then are samples too, and each would
 // push the age away from those still waiting.
-func (h *suspicion) freeze(on bool) {
-	if h.frozen != on {
-		h.frozen = on
-		h.compute()
+func (h *suspicion) freeze(on bool, now time.Duration) {
+	if h.frozen == on {
+		return
 	}
+	h.frozen = on
+	if !on {
+		h.weigh(now)
+	}
+	h.compute()
+}
+
+// weigh decides at the close what the attempts that were left since the trip
+// were. If the tokens that ended the outage came in good time, they hung, and
+// hangs say nothing about how long first tokens take: else each outage would
+// push the age up until the evidence was off for good. If such a token was
+// late, they were slow, and samples of at least their age.
+func (h *suspicion) weigh(now time.Duration) {
+	if h.moved.slow {
+		for _, age := range h.moved.age[:h.moved.n] {
+			h.samples.Add(now, age)
+		}
+	}
+	h.moved.n, h.moved.slow = 0, false
 }
 
 // age is s, 0 if there is no evidence to be had.
@@ -115,6 +138,7 @@ func (h *suspicion) token(t Ticket, now time.Duration, telling bool) {
 		return
 	}
 	x := now - t.at
+	h.moved.slow = h.moved.slow || h.frozen && telling && x > h.s
 	_, n := h.samples.Value()
 	if x > h.s && (telling || n < fewSamples) {
 		h.unsure = !telling && (h.unsure || h.held == 0)
@@ -125,9 +149,16 @@ func (h *suspicion) token(t Ticket, now time.Duration, telling bool) {
 }
 
 // sample takes an attempt that was left without a token: it would have taken
-// at least that long.
+// at least that long, unless the close shows that it hung.
 func (h *suspicion) sample(t Ticket, now time.Duration) {
 	if t.at <= h.voided {
+		return
+	}
+	if h.frozen {
+		if h.moved.n < maxRun {
+			h.moved.age[h.moved.n] = now - t.at
+			h.moved.n++
+		}
 		return
 	}
 	h.samples.Add(now, now-t.at)

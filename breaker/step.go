@@ -133,7 +133,7 @@ func (m *machine) enter(s State, now time.Duration, cause string, v *verdict) {
 	v.changes[v.n] = change{from: m.mode, to: s, cause: cause, gen: m.gen}
 	v.n++
 	m.mode, m.since, m.cause = s, now, cause
-	m.hang.freeze(s == Open || s == HalfOpen)
+	m.hang.freeze(s == Open || s == HalfOpen, now)
 }
 
 func (m *machine) progress(e event, now time.Duration, v *verdict) {

@@ -343,3 +343,20 @@ func TestBreakerMemorySurvivesARestart(t *testing.T) {
 	}
 	stop(c)
 }
+
+func TestAnAgentAnswerWithoutContentIsAnAnswer(t *testing.T) {
+	h := newHouse(t, false)
+	for model, want := range map[string]string{"refusal": "help", "toolcall": ""} {
+		for _, stream := range []string{"", `,"stream":true`} {
+			resp, err := http.Post(h.URL()+"/api/agent", "application/json", strings.NewReader(`{"prompt":"x","model":"`+model+`"`+stream+`}`))
+			if err != nil {
+				t.Fatal(err)
+			}
+			b, _ := io.ReadAll(resp.Body)
+			resp.Body.Close()
+			if resp.StatusCode != 200 || !strings.Contains(string(b), want) || !strings.Contains(string(b), `"tier":"primary"`) {
+				t.Errorf("%s%s: %d %s", model, stream, resp.StatusCode, b)
+			}
+		}
+	}
+}

@@ -151,6 +151,9 @@ func (a *agentWriter) event(data []byte) {
 	}
 	delta := choice.Get("delta.content")
 	if delta.Type != gjson.String || delta.Str == "" {
+		delta = choice.Get("delta.refusal")
+	}
+	if delta.Type != gjson.String || delta.Str == "" {
 		return
 	}
 	if len(a.text)+len(delta.Str) > maxAnswer {
@@ -197,7 +200,9 @@ func (a *agentWriter) finishPlain(e *backstop.Event) {
 	status, body := a.status, a.held.Bytes()
 	text, finish, ok := "", "", false
 	if status == http.StatusOK && !a.over {
-		text, finish, ok = a.room.Content(body)
+		if text, finish, ok = a.room.Content(body); !ok {
+			text, finish, ok = withoutContent(body)
+		}
 	}
 	switch {
 	case ok && len(text) <= maxAnswer:
@@ -214,6 +219,17 @@ func (a *agentWriter) finishPlain(e *backstop.Event) {
 	h["Content-Length"] = []string{strconv.Itoa(len(body))}
 	a.w.WriteHeader(status)
 	_, _ = a.w.Write(body)
+}
+
+// withoutContent reads an answer whose content is null: a refusal gives its
+// words; a tool call, or an answer that ended while the model was still
+// thinking, gives none. It is an answer all the same.
+func withoutContent(body []byte) (text, finish string, ok bool) {
+	choice := gjson.GetBytes(body, "choices.0")
+	if !choice.Get("message").IsObject() {
+		return "", "", false
+	}
+	return choice.Get("message.refusal").String(), choice.Get("finish_reason").String(), true
 }
 
 // failureStatus is for answers that the driver called good, or did not give,
