@@ -114,7 +114,7 @@ func (p *parks) set(now time.Time, id parkID, o *Outcome, began time.Time) time.
 	}
 	until := now.Add(parkTime(o, e.n))
 	if until.After(e.until) {
-		e.until, e.named = until, o.HasHint
+		e.until, e.named = until, o.HasHint && o.Hint > 0
 	}
 	e.why, e.held = o.Kind, false
 	return e.until
@@ -143,25 +143,26 @@ func parkTime(o *Outcome, n int) time.Duration {
 	if n > 16 {
 		n = 16
 	}
+	hint := o.HasHint && o.Hint > 0 // "at once" is no time to stay away, and an invitation to a storm
 	switch o.Kind {
 	case KindQuota:
 		d := min(parkQuota<<n, parkMostLong)
-		if o.HasHint {
+		if hint {
 			d = max(d, min(o.Hint, parkMostLong))
 		}
 		return d
 	case KindAuth:
-		if o.HasHint {
+		if hint {
 			return max(parkAuth, min(o.Hint, parkMostLong))
 		}
 		return parkAuth
 	case KindModel:
-		if o.HasHint {
+		if hint {
 			return min(o.Hint, parkMostShort)
 		}
 		return parkModel
 	}
-	if o.HasHint {
+	if hint {
 		return min(o.Hint, parkMostShort)
 	}
 	if o.Kind == KindRamp {

@@ -26,6 +26,9 @@ func (a *App) watch(file string) error {
 		_ = w.Close()
 		return err
 	}
+	if target, e := filepath.EvalSymlinks(file); e == nil && filepath.Dir(target) != filepath.Dir(file) {
+		_ = w.Add(filepath.Dir(target)) // an edit of what a link points at; the link itself is watched already
+	}
 	var once sync.Once
 	over := make(chan struct{})
 	a.stopWatch = func() { once.Do(func() { _ = w.Close(); <-over }) }
@@ -49,7 +52,8 @@ func (a *App) follow(w *fsnotify.Watcher, file string) {
 				return
 			}
 			now, _ := filepath.EvalSymlinks(file)
-			mine := filepath.Clean(ev.Name) == file && ev.Has(fsnotify.Write|fsnotify.Create|fsnotify.Rename)
+			name := filepath.Clean(ev.Name)
+			mine := (name == file || name == real) && ev.Has(fsnotify.Write|fsnotify.Create|fsnotify.Rename)
 			if mine || (now != "" && now != real) { // the second: a symlink that was swapped
 				real = now
 				timer.Reset(settleTime)
