@@ -118,6 +118,7 @@ func (c *Call) Next(now time.Time) Step {
 		if verdict == nil {
 			return Step{Kind: Wait, Until: until}
 		}
+		verdict.InputTokens, verdict.OutputTokens = -1, -1
 		c.settle(now, a, *verdict)
 		c.after(now, a)
 		return Step{Kind: Drop, Attempt: a.id, Tier: a.tier, Outcome: a.outcome}

@@ -58,6 +58,11 @@ var finishes = map[string]Finish{
 	"LANGUAGE":           {Kind: FinishFilter, Name: "content_filter"},
 	"MODEL_ARMOR":        {Kind: FinishFilter, Name: "content_filter"},
 
+	"NO_IMAGE":                 {Kind: FinishFilter, Name: "content_filter"},
+	"IMAGE_SAFETY":             {Kind: FinishFilter, Name: "content_filter"},
+	"IMAGE_RECITATION":         {Kind: FinishFilter, Name: "content_filter"},
+	"IMAGE_PROHIBITED_CONTENT": {Kind: FinishFilter, Name: "content_filter"},
+
 	"insufficient_system_resource": {Kind: FinishFault, ruling: overload},
 	"network_error":                {Kind: FinishFault, ruling: server},
 	"error":                        {Kind: FinishFault, ruling: server},

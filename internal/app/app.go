@@ -53,6 +53,7 @@ type App struct {
 	caches  cacheSet
 	schemas *schema.Cache
 	closer  sync.WaitGroup // old drivers that finish their calls
+	retired sync.Map       // … and which they are: *backstophttp.Driver
 
 	data, adminLn, metricsLn []net.Listener
 	adminHTTP                []*http.Server
@@ -123,7 +124,9 @@ func (a *App) apply(cfg *config.Config) error {
 	a.caches.keep(cfg.Plan)
 	a.server.Swap(&server.Plane{Plan: cfg.Plan, Runner: d, Callers: callers(cfg), Agent: server.Agent{Model: cfg.Agent.Model, JSON: cfg.Agent.JSON}, Adaptive: cfg.RetrySignal == "adaptive"})
 	if old != nil {
+		a.retired.Store(old, nil)
 		a.closer.Go(func() {
+			defer a.retired.Delete(old)
 			ctx, cancel := context.WithTimeout(context.Background(), longestCall)
 			defer cancel()
 			_ = old.Close(ctx)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"backstop/backstophttp"
 	"backstop/internal/server"
 )
 
@@ -40,6 +41,7 @@ func (a *App) Stop(ctx context.Context) error {
 	if err := a.server.Shutdown(ctx); err != nil {
 		a.log.Warn("calls were cut: the drain limit is over")
 		a.driver.Load().Abort()
+		a.retired.Range(func(d, _ any) bool { d.(*backstophttp.Driver).Abort(); return true })
 		last, cancel := context.WithTimeout(context.Background(), lastWords)
 		if a.server.Shutdown(last) != nil {
 			_ = a.server.Close()
@@ -54,6 +56,7 @@ func (a *App) Stop(ctx context.Context) error {
 	defer cancel()
 	a.forget()
 	_ = a.driver.Load().Close(rest)
+	a.closer.Wait() // their calls ended with the server
 	a.log.Info("stopped")
 	a.observer.Close()
 	return nil
