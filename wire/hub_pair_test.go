@@ -41,7 +41,7 @@ func hub(t testing.TB, from, to string, body []byte, s *backstop.Step) (wire.Out
 		t.Fatal(fail)
 	}
 	if s == nil {
-		s = &backstop.Step{Model: models[to]}
+		s = &backstop.Step{Model: models[to], Plain: !r.Stream} // as the engine orders it
 	}
 	return rooms[to].FromHub(p, upstreams[to], s)
 }

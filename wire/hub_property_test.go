@@ -132,7 +132,7 @@ func TestAPromptSurvivesItsDialect(t *testing.T) {
 		t.Run(dialect, func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
 				want := prompts(t, dialect)
-				out, losses := room.FromHub(want, upstreams[dialect], &backstop.Step{Model: want.Model})
+				out, losses := room.FromHub(want, upstreams[dialect], &backstop.Step{Model: want.Model, Plain: !want.Stream})
 				if len(losses.Cannot)+len(losses.Left) > 0 {
 					t.Fatalf("lost: %+v", losses)
 				}

@@ -53,6 +53,7 @@ type PieceReader interface {
 
 // Patcher is a StreamWriter that can pass on events with other words in them.
 type Patcher interface {
+	StreamWriter
 	Grafter
 	// Patch passes ev on with text in the place of the first choice's content
 	// text, and with finish, unless it is "", in the place of its finish reason.

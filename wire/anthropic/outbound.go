@@ -28,7 +28,7 @@ var core = map[string]bool{"model": true, "stream": true, "messages": true}
 // A base URL with or without /v1 gives the same path. The outcome is
 // rejected/param with NextTier when the upstream cannot take the call at all.
 func (Room) Outbound(r *wire.Request, u *backstop.Upstream, s *backstop.Step) (wire.Outbound, *backstop.Outcome) {
-	out := wire.Outbound{Path: pathAt(u, r.Op), Body: r.Body, Stream: streamed(r, u, s)}
+	out := wire.Outbound{Path: pathAt(u, r.Op), Body: r.Body, Stream: streamed(r, s)}
 	name := s.Model
 	if name == "" {
 		name = r.Model
@@ -66,15 +66,16 @@ func pathAt(u *backstop.Upstream, op wire.Op) string {
 	return path
 }
 
-// streamed decides whether an event stream is asked for.
-func streamed(r *wire.Request, u *backstop.Upstream, s *backstop.Step) bool {
+// streamed decides whether an event stream is asked for. That the upstream is
+// to be asked plainly is the step's word alone.
+func streamed(r *wire.Request, s *backstop.Step) bool {
 	switch {
 	case r.Op != wire.Chat || s.Plain:
 		return false
 	case r.Stream:
 		return true
 	}
-	return u.Unary == backstop.UnaryStream && r.Streamable()
+	return r.Streamable()
 }
 
 // quirks is what one upstream wants otherwise.
