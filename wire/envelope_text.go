@@ -80,7 +80,7 @@ func stopWord(s string) bool {
 
 // demandsStreaming reports whether a 400 rejects everything but streaming.
 func demandsStreaming(text string) bool {
-	for _, w := range []string{"only support stream", "only supports stream", "only streaming is supported", "requires stream", "stream must be true", "仅支持流式", "只支持流式"} {
+	for _, w := range []string{"only support stream", "only supports stream", "only stream mode", "only streaming is supported", "requires stream", "stream must be true", "仅支持流式", "只支持流式"} {
 		if strings.Contains(text, w) {
 			return true
 		}

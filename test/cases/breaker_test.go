@@ -120,7 +120,7 @@ func TestF34NoSlotOfAProbeIsLost(t *testing.T) {
 	}{
 		"a rejected":     {probe: status(400, `{"error":{"message":"m","type":"invalid_request_error","param":"n","code":null}}`)},
 		"c left":         {probe: hold},
-		"d rate limited": {probe: limited("retry-after-ms: 200"), park: 200 * time.Millisecond},
+		"d rate limited": {probe: limited("retry-after-ms: 1500"), park: 1500 * time.Millisecond},
 	}
 	for name, row := range rows {
 		t.Run(name, func(t *testing.T) {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"testing"
 	"time"
 )
 
@@ -133,14 +132,6 @@ func (f *fake) saw(n int) {
 	f.t.Helper()
 	if got := f.count(); got != n {
 		f.t.Errorf("%s saw %d requests, want %d", f.name, got, n)
-	}
-}
-
-// awaited skips a case whose feature has not arrived.
-func awaited(t testing.TB, feature string) {
-	t.Helper()
-	if feature != "" {
-		t.Skip("awaits: " + feature)
 	}
 }
 

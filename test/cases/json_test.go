@@ -40,20 +40,19 @@ func TestF41WrappedJSON(t *testing.T) {
 		text   string
 		same   bool // it is JSON already
 		repair string
-		awaits string
+		late   bool // known only when the document has gone out
 	}{
 		"a a fence with its word": {text: "```json\n{\"a\":1}\n```", repair: "fence"},
 		"b a bare fence":          {text: "```\n{\"a\":1}\n```", repair: "fence"},
-		"c words before":          {text: "Here it is:\n{\"a\":1}", awaits: repairs},
-		"d words behind":          {text: "{\"a\":1}\n\nHope this helps", awaits: repairs},
-		"e a thought":             {text: "<think>try {\"x\":0}</think>{\"a\":1}", awaits: repairs},
+		"c words before":          {text: "Here it is:\n{\"a\":1}", repair: "prose"},
+		"d words behind":          {text: "{\"a\":1}\n\nHope this helps", repair: "prose", late: true},
+		"e a thought":             {text: "<think>try {\"x\":0}</think>{\"a\":1}", repair: "think"},
 		"f a fence inside":        {text: "{\"md\":\"```json\\n{}\\n```\"}", same: true},
 	}
 	for name, row := range rows {
 		for form, stream := range bothForms {
 			t.Run(name+", "+form, func(t *testing.T) {
 				t.Parallel()
-				awaited(t, row.awaits)
 				p, b := pair(t, saying(row.text, "stop"))
 				g := start(t, setup{primary: p, backup: b})
 				a := g.ask(call{stream: stream, more: jsonMode})
@@ -69,7 +68,13 @@ func TestF41WrappedJSON(t *testing.T) {
 				if err := json.Unmarshal([]byte(r.text), &v); r.kind != "success" || err != nil || len(v) != 1 || v["a"] != 1 {
 					t.Errorf("got %s %q (%v), want {\"a\":1}\n%s", r.kind, r.text, err, a.show())
 				}
-				if got := a.header.Get("X-Backstop-Repaired"); got == "" || row.repair != "" && got != row.repair {
+				got := a.header.Get("X-Backstop-Repaired")
+				if stream {
+					if note, _ := r.tail["repaired"].([]any); len(note) != 1 || note[0] != row.repair {
+						t.Errorf("the last chunk tells of repairs %v, want %q\n%s", r.tail["repaired"], row.repair, a.show())
+					}
+				}
+				if got != row.repair && !(stream && row.late && got == "") {
 					t.Errorf("x-backstop-repaired is %q, want %q\n%s", got, row.repair, a.show())
 				}
 				if n := g.metric("backstop_json_repairs_total"); n < 1 {
@@ -87,8 +92,6 @@ func TestF41WrappedJSON(t *testing.T) {
 		}
 	}
 }
-
-const repairs = "repair of JSON beyond a fence"
 
 func TestF42TruncatedJSON(t *testing.T) {
 	t.Parallel()
@@ -109,7 +112,6 @@ func TestF42TruncatedJSON(t *testing.T) {
 	for name, reason := range map[string]string{"a at the length limit": "length", "c although it says stop": "stop"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			awaited(t, truncations)
 			p, b := pair(t, saying(cut, reason))
 			g := start(t, setup{primary: p, backup: b, routeYAML: "json: {truncated: mark}\n"})
 			a := g.ask(call{more: jsonMode})
@@ -138,7 +140,6 @@ func TestF42TruncatedJSON(t *testing.T) {
 		})
 		t.Run(name+", the next tier, none is left", func(t *testing.T) {
 			t.Parallel()
-			awaited(t, truncations)
 			p := newFake(t, "primary", saying(cut, reason))
 			g := start(t, setup{primary: p, routeYAML: "json: {truncated: next}\n"})
 			a := g.ask(call{more: jsonMode})
@@ -148,7 +149,6 @@ func TestF42TruncatedJSON(t *testing.T) {
 	}
 	t.Run("a a violated schema", func(t *testing.T) {
 		t.Parallel()
-		awaited(t, truncations)
 		p := newFake(t, "primary", saying(cut, "length"))
 		g := start(t, setup{primary: p, routeYAML: "json: {truncated: next}\n"})
 		a := g.ask(call{more: `"response_format":{"type":"json_schema","json_schema":{"name":"s","schema":{"type":"object","required":["age"]}}}`})
@@ -157,7 +157,6 @@ func TestF42TruncatedJSON(t *testing.T) {
 	})
 	t.Run("b in tool arguments", func(t *testing.T) {
 		t.Parallel()
-		awaited(t, truncations)
 		p, b := pair(t, inArguments)
 		g := start(t, setup{primary: p, backup: b, routeYAML: "json: {truncated: mark}\n"})
 		a := g.ask(call{more: `"tools":[{"type":"function","function":{"name":"f","parameters":{"type":"object"}}}]`})
@@ -170,5 +169,3 @@ func TestF42TruncatedJSON(t *testing.T) {
 		b.saw(0)
 	})
 }
-
-const truncations = "marking of truncated JSON"
