@@ -201,13 +201,22 @@ func (e *edge) waits() string {
 			return fmt.Sprintf("I9: a caller may probe after %s of %s", t.live-now, reset)
 		}
 	default:
+		// A wait counts from the start of the probe before it, but leaves a
+		// breath after its end.
 		least, most := m.scaled(waits[0])*9/10, max(m.scaled(waits[len(waits)-1])*11/10, reset)
-		if d := t.due - now; e.mv.kind != mvDone || e.mv.result < Neutral {
+		decided := e.mv.kind != mvDone || e.mv.result < Neutral
+		if decided && t.due-now < m.scaled(time.Second)-1 {
+			return fmt.Sprintf("I9: the next probe is after %s", t.due-now)
+		}
+		most += m.lease() + m.scaled(time.Second)
+		if d := t.due - t.started; d > most && t.due-now <= most {
+			break // a lease whose end was noticed late
+		} else if decided {
 			if !in(d, least, most) {
 				return fmt.Sprintf("I9: the next probe is after %s", d)
 			}
-			if t.flaps >= flapLimit && now-t.tripped < calmSpan && !in(d, reset*9/10, reset) {
-				return fmt.Sprintf("I9: a flapping breaker probes after %s", d)
+			if t.flaps >= flapLimit && now-t.tripped < calmSpan && !in(t.due-now, reset*9/10, reset) {
+				return fmt.Sprintf("I9: a flapping breaker probes after %s", t.due-now)
 			}
 		}
 	}
@@ -218,7 +227,7 @@ func (e *edge) waits() string {
 // probe or a caller whose time has come makes it half-open.
 func (e *edge) ways() string {
 	from, to := e.base.mode, e.to.m.mode
-	if from == to || e.mv.kind == mvForce {
+	if from == to || e.mv.kind == mvForce || !e.stepped() {
 		return ""
 	}
 	p, good := &e.pass, e.mv.kind == mvDone && e.mv.result == Success || e.mv.kind == mvProgress && e.pass.ticket.sight() == Watched

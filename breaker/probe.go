@@ -95,7 +95,9 @@ func (m *machine) schedule(now time.Duration) {
 	if t.flaps >= flapLimit && now-t.tripped < calmSpan {
 		t.due = now + m.random(reset, 0.9, 1)
 	} else {
-		t.due = now + m.random(m.scaled(waits[t.nth]), 0.9, 1.1)
+		// A wait counts from the start of the probe before it: one that hung
+		// for its whole limit has waited already.
+		t.due = max(t.started+m.random(m.scaled(waits[t.nth]), 0.9, 1.1), now+m.scaled(time.Second))
 	}
 	t.nth = min(t.nth+1, uint8(len(waits)-1))
 	t.live = m.fallback()

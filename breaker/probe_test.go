@@ -79,10 +79,11 @@ func TestALiveProbeThatFailsOpensWithALongerWait(t *testing.T) {
 			s := stage(t, card)
 			s.trip()
 			s.Probed(s.now, s.probe(), Success)
+			began := s.now
 			live := s.admit()
 			end(s, live)
 			s.is(Open)
-			within(t, s.wait(), 10*time.Second)
+			within(t, s.now.Sub(began)+s.wait(), 10*time.Second) // from the start of the probe
 			s.Progress(s.now, live)
 			s.Done(s.now, live, Success, false)
 			s.is(Open)

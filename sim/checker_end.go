@@ -100,7 +100,7 @@ func (c *checker) probe(w *world, r *replica, p *backstop.Probe) {
 	if g.state != "open" {
 		c.breach(w, "I1", "a background probe of %s while it is %s", p.Upstream.Name, g.state)
 	}
-	wait := time.Duration(float64(5*time.Second) * 0.9 * min(1, float64(p.Upstream.Breaker.Reset)/float64(time.Minute)))
+	wait := time.Duration(float64(time.Second) * min(1, float64(p.Upstream.Breaker.Reset)/float64(time.Minute)))
 	if !g.spaced && w.now-g.opened < int64(wait)-1000 {
 		c.breach(w, "I9", "the first probe of %s comes after %s, at least %s", p.Upstream.Name, time.Duration(w.now-g.opened), wait)
 	}

@@ -6,6 +6,8 @@ import (
 	"os"
 
 	"backstop/internal/config"
+	"backstop/internal/schema"
+	"backstop/jsonfix"
 )
 
 // defaultFile is what serve and check read when no file is named.
@@ -22,7 +24,7 @@ func (c *checkCmd) Run(s *streams) error {
 	if file == "" {
 		file = defaultFile
 	}
-	o := config.Options{Env: s.env, Lenient: c.Lenient, Terminal: isTerminal(s.out)}
+	o := config.Options{Env: s.env, Lenient: c.Lenient, Terminal: isTerminal(s.out), Schema: compileSchema()}
 	cfg, warnings, err := config.Load(file, o)
 	if err != nil {
 		return configError(err)
@@ -44,6 +46,18 @@ func (c *checkCmd) Run(s *streams) error {
 	}
 	fmt.Fprintf(s.out, "%s: ok, %d upstreams, %d routes, %d warnings\n", file, len(cfg.Plan.Upstreams), len(cfg.Plan.Routes), len(warnings))
 	return nil
+}
+
+// compileSchema compiles the JSON Schemas of a configuration.
+func compileSchema() func([]byte) (jsonfix.Schema, error) {
+	cache := schema.NewCache(0)
+	return func(source []byte) (jsonfix.Schema, error) {
+		c, err := cache.Compile(source)
+		if err != nil {
+			return nil, err
+		}
+		return c, nil
+	}
 }
 
 // configError keeps the layout of a problem: place, source line and caret.

@@ -196,10 +196,33 @@ func outcomeLines(r *backstop.Route) [][2]string {
 		{"broken after the first token", "stream callers: " + broken + "; others: next tier"},
 		{"the caller leaves", "the upstream is let go; counts only if it was silent for suspiciously long"},
 	}
-	if r.JSON.Always || r.JSON.Repair {
-		lines = append(lines, [2]string{"promised JSON that does not parse", "repaired if possible, else " + r.JSON.Invalid + "; counts for the quality breaker"})
+	return append(lines, promiseLines(&r.JSON)...)
+}
+
+// promiseLines say what becomes of promised JSON that is none.
+func promiseLines(j *backstop.JSONSettings) [][2]string {
+	mended := "not touched (repair: off)"
+	if j.Repair {
+		mended = "repaired where nothing has to be made up"
 	}
-	return lines
+	then := "next tier"
+	switch j.Invalid {
+	case "reask":
+		then = "asked once more with the list of violations, then next tier"
+	case "error":
+		then = "an error"
+	}
+	cut := "next tier; if none is left, closed and marked as truncated"
+	if j.Truncated == "mark" {
+		cut = "closed and marked as truncated"
+	}
+	if !j.Repair {
+		cut = "next tier"
+	}
+	return [][2]string{
+		{"promised JSON that is none", mended + ", else " + then + "; counts for the quality breaker"},
+		{"promised JSON that was cut off", "never asked again at the same place; " + cut + "; counts nothing"},
+	}
 }
 
 // explainWorst adds up the worst case.

@@ -49,7 +49,7 @@ func (c *serveCmd) Run(s *streams) error {
 // source finds where the configuration comes from: flags, a file, or the
 // environment. watch is the file that a change of reloads, "" = none.
 func (c *serveCmd) source(s *streams) (load app.Loader, watch string, err error) {
-	o := config.Options{Env: s.env, Terminal: isTerminal(s.out), Listen: c.Listen, Admin: c.Admin}
+	o := config.Options{Env: s.env, Terminal: isTerminal(s.out), Listen: c.Listen, Admin: c.Admin, Schema: compileSchema()}
 	switch {
 	case c.Primary != "" && c.Config != "":
 		return nil, "", failf(exitUsage, "-c and --primary cannot be used together: write the pair into the file, or leave out -c")
