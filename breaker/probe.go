@@ -280,5 +280,6 @@ func (m *machine) random(d time.Duration, low, high float64) time.Duration {
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
 	z = (z ^ z>>27) * 0x94d049bb133111eb
 	u := float64((z^z>>31)>>11) / (1 << 53)
-	return time.Duration(float64(d) * (low + (high-low)*u))
+	spread := float64((high - low) * u) // rounded on its own: a fused multiply-add would differ between machines
+	return time.Duration(float64(float64(d) * (low + spread)))
 }

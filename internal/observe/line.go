@@ -6,6 +6,8 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"backstop"
 )
 
 // line is a log line in the making, as slog's handlers write one. Every call
@@ -84,6 +86,34 @@ func (l *line) number(key string, n float64) {
 func (l *line) flag(key string, on bool) {
 	l.key(key)
 	l.b = strconv.AppendBool(l.b, on)
+}
+
+// tries adds each attempt of a call, so that the log can be replayed against
+// another configuration (backstop sim --from-log). Lines for people go without.
+func (l *line) tries(e *backstop.Event) {
+	if l.text || len(e.Attempts) == 0 {
+		return
+	}
+	l.key("tries")
+	for i := range e.Attempts {
+		a := &e.Attempts[i]
+		l.b = append(l.b, "[,"[min(i, 1)])
+		l.b = appendJSON(append(l.b, `{"upstream":`...), clip(a.Upstream))
+		l.b = appendJSON(append(l.b, `,"outcome":`...), a.Outcome.Reason())
+		for _, n := range []struct {
+			key string
+			d   time.Duration
+		}{{"at_ms", a.Start}, {"first_token_ms", a.FirstToken}, {"ms", a.Duration}, {"retry_after_ms", a.Outcome.Hint}} {
+			if n.d > 0 {
+				l.number(n.key, millis(n.d))
+			}
+		}
+		if a.Outcome.Status > 0 {
+			l.whole("status", a.Outcome.Status)
+		}
+		l.b = append(l.b, '}')
+	}
+	l.b = append(l.b, ']')
 }
 
 // bare reports whether a value needs no quotes in a text line.

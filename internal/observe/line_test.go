@@ -58,10 +58,10 @@ func TestALineOfACallHasItsFieldsInOrder(t *testing.T) {
 	e.Repaired, e.Dropped, e.InputTokens, e.OutputTokens = []string{"fence", "comma"}, []string{"top_k"}, 7, 11
 	e.Failure = &backstop.Failure{Code: backstop.CodeOverloaded, Message: "PROMPT"}
 	for format, want := range map[string]string{
-		"json": `{"time":"T","level":"INFO","msg":"call","id":"id-1","op":"chat","dialect":"openai","stream":false,"outcome":"ok","status":200,"attempts":2,"ms":4700,` +
+		"json": `{"time":"T","level":"INFO","msg":"call","id":"id-1","op":"chat","dialect":"openai","stream":false,"json":true,"outcome":"ok","status":200,"attempts":2,"ms":4700,` +
 			`"caller":"web","route":"gpt-4o","asked":"gpt-4o","tier":"backup","upstream":"two","model":"n","reason":"hang/first_token","code":"overloaded","first_token_ms":4600,` +
-			`"rescued":"spliced","repaired":"fence,comma","dropped":"top_k","truncated":true,"stale_s":90,"input_tokens":7,"output_tokens":11}`,
-		"text": `time=T level=INFO msg=call id=id-1 op=chat dialect=openai stream=false outcome=ok status=200 attempts=2 ms=4700 caller=web route=gpt-4o asked=gpt-4o ` +
+			`"rescued":"spliced","repaired":"fence,comma","dropped":"top_k","truncated":true,"stale_s":90,"input_tokens":7,"output_tokens":11,"tries":[{"upstream":"one","outcome":"hang/first_token","ms":4500},{"upstream":"two","outcome":"ok","first_token_ms":100}]}`,
+		"text": `time=T level=INFO msg=call id=id-1 op=chat dialect=openai stream=false json=true outcome=ok status=200 attempts=2 ms=4700 caller=web route=gpt-4o asked=gpt-4o ` +
 			`tier=backup upstream=two model=n reason=hang/first_token code=overloaded first_token_ms=4600 rescued=spliced repaired=fence,comma dropped=top_k truncated=true ` +
 			`stale_s=90 input_tokens=7 output_tokens=11`,
 	} {

@@ -67,6 +67,9 @@ func (o *Observer) logCall(e *backstop.Event) {
 	l.word("op", e.Op)
 	l.word("dialect", string(e.Dialect))
 	l.flag("stream", e.Stream)
+	if e.JSON {
+		l.flag("json", true)
+	}
 	l.word("outcome", e.Outcome.String())
 	l.whole("status", e.Status)
 	l.whole("attempts", e.Calls())
@@ -82,6 +85,7 @@ func (o *Observer) logCall(e *backstop.Event) {
 		l.given("code", string(e.Failure.Code)) // the message may quote an upstream, the code cannot
 	}
 	l.outcome(e)
+	l.tries(e)
 	_, _ = o.queue.Write(l.end())
 	if len(e.Repaired) > 0 {
 		o.line(slog.LevelInfo, "[Schema Repair] "+nameOf(e.Upstream)+": "+clip(strings.Join(e.Repaired, ", ")), slog.String("id", clip(e.ID)))
