@@ -201,6 +201,9 @@ func (c *Call) progress(now time.Time, a *attempt, bytes int) {
 	a.last = now
 	a.drip.add(now, bytes)
 	c.gate(a).Progress(now, a.scope)
+	if a.quality.Probe() {
+		a.model.quality.Progress(now, a.quality) // its lease runs on until the document is whole
+	}
 	if t := a.model.trial; t != nil {
 		t.Progress(now, a.trial)
 	}
