@@ -180,6 +180,12 @@ func (r *run) describe(h http.Header) {
 	if a := r.won; a != nil {
 		set("X-Backstop-Dropped", printable(strings.Join(a.step.Without, ",")))
 		set("X-Backstop-Repaired", strings.Join(a.repaired, ","))
+		if a.truncated {
+			set("X-Backstop-Truncated", "1")
+		}
+		if r.vow.unvalidated {
+			set("X-Backstop-Unvalidated", "schema")
+		}
 	}
 	if r.local.stale > 0 {
 		set("X-Backstop-Stale", strconv.Itoa(int(r.local.stale/time.Second)))

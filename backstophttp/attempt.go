@@ -38,10 +38,14 @@ type attempt struct {
 	tail   bool          // the end was recognised, but not all bytes were read
 	stream wire.StreamReader
 
-	whole    []byte // plain body of the answer
-	repaired []string
-	writer   wire.StreamWriter // set when the answer is passed on event by event
-	held     []byte            // events that came before its first token, if none came
+	whole    []byte   // plain body of the answer
+	repaired []string // kinds of repairs
+	wrong    []breach // why it is not what was promised
+	// truncated: a document in it was cut. noted: what its headers could not
+	// say is said at the end of its stream.
+	truncated, noted bool
+	writer           wire.StreamWriter // set when the answer is passed on event by event
+	held             []byte            // events that came before its first token, if none came
 
 	dropped  bool // the engine passed its verdict
 	finished bool // complete, although the upstream keeps the stream open
@@ -97,6 +101,7 @@ func (r *run) attempt(ctx context.Context, a *attempt) (o backstop.Outcome) {
 		o.Replayed = a.sent.Replayed()
 		return o
 	}
+	a.sent.Outbound.Body = nil // it is sent; the answer may take many minutes
 	a.body = resp.Body
 	r.mark(a, backstop.Mark{Kind: backstop.FirstByte})
 	a.reply = wire.Reply{

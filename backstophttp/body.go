@@ -103,7 +103,7 @@ var errBlanks = fmt.Errorf("answer begins with more than %d blanks", maxBlanks)
 // gives it back: content types are not to be relied on.
 type sniffer struct {
 	src  io.Reader
-	head [512]byte
+	head [64]byte
 	have []byte
 	err  error
 }

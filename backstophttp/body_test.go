@@ -66,17 +66,3 @@ func FuzzSniffer(f *testing.F) {
 		}
 	})
 }
-
-// FuzzUnfence: what comes out of a fence is a piece of what went in.
-func FuzzUnfence(f *testing.F) {
-	f.Add("```json\n{\"a\":1}\n```")
-	f.Add("```\n```")
-	f.Add("``````")
-	f.Add("```js\n1\n```")
-	f.Fuzz(func(t *testing.T, s string) {
-		got, ok := unfence(s)
-		if !ok && got != s || ok && (!strings.Contains(s, got) || !strings.HasPrefix(s, "```") || !strings.HasSuffix(s, "```")) {
-			t.Fatalf("%q gave %q, %v", s, got, ok)
-		}
-	})
-}

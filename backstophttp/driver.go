@@ -18,6 +18,7 @@ import (
 
 	"backstop"
 	"backstop/internal/upstream"
+	"backstop/jsonfix"
 	"backstop/local"
 	"backstop/wire"
 	"backstop/wire/openai"
@@ -31,7 +32,7 @@ type Options struct {
 	ProbeDone  func(backstop.Probe, backstop.Outcome)                            // hears each background probe
 	Gap        func(upstream string, d time.Duration)                            // hears the time between two tokens of a stream
 	Cache      func(*backstop.Route) local.Cache                                 // store of a route's cache tier; nil = none
-	Validate   func(schema, document []byte) error                               // checks promised JSON; nil = syntax only
+	Schema     func(schema []byte) (jsonfix.Schema, error)                       // compiles the schema of promised JSON; nil = syntax only
 	Rooms      map[backstop.Dialect]wire.Room                                    // dialects spoken; nil = openai
 	Dial       func(ctx context.Context, network, addr string) (net.Conn, error) // replaces the dialer and its guard, for tests
 	// Previous is the driver that this one replaces. Breaker memory and idle

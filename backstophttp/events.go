@@ -34,6 +34,8 @@ type follower struct {
 	join  joiner       // of a rescuer on its way to the seam
 	half  []byte       // of its text what may still change
 	graft wire.Grafter // of a rescuer beyond it
+
+	mend *mending // of promised JSON that is passed on as it comes
 }
 
 // follow prepares to read the answer as events.
@@ -41,21 +43,20 @@ func (r *run) follow(a *attempt, src io.Reader) *follower {
 	f := &follower{r: r, a: a, src: src}
 	f.events = sse.NewReader(f, 0)
 	a.reply.Surface = wire.SurfaceFirst
-	passes, as := r.req.Stream && !r.held(), r.req
-	if !passes {
-		as = r.whole
-	}
-	stream := a.room.Reader(as, &a.reply)
-	if !passes || r.cache() != nil && !a.step.Continue {
-		f.whole = a.room.Aggregator(as)
-	}
+	stream := a.room.Reader(r.whole, &a.reply)
 	r.mu.Lock()
 	a.stream = stream
 	switch {
 	case a.takesOver():
 		a.writer, f.join = r.won.writer, r.joiner(a)
-	case passes:
+	case r.req.Stream:
 		a.writer = r.room.Writer(r.req)
+		if f.mend = r.newMending(a); f.mend == nil && r.promised() {
+			a.writer = nil // made whole before any of it is passed on
+		}
+	}
+	if a.writer == nil || r.promised() || r.cache() != nil && !a.step.Continue {
+		f.whole = a.room.Aggregator(r.whole)
 	}
 	r.mu.Unlock()
 	return f
@@ -95,12 +96,18 @@ func (f *follower) run() {
 func (f *follower) sum() {
 	a := f.a
 	a.held = f.held
+	if f.mend != nil && f.r.promised() && !f.committed {
+		a.writer, a.held = nil, nil // nobody has any of it
+	}
 	if f.whole != nil && f.size <= maxAnswer {
 		a.whole = f.whole.Body()
 	}
+	if a.noted {
+		a.whole = nil // not what went out
+	}
 	o := *f.verdict
 	if a.writer == nil {
-		o = f.r.keepPromise(a, o)
+		o = f.r.keepPromise(a, f.refused(o))
 	}
 	if f.join != nil && (o.Class == backstop.OK || o.Class == backstop.Refused) {
 		o = f.judged(diverged()) // it ended before it said all that the caller has
@@ -109,6 +116,20 @@ func (f *follower) sum() {
 	o.NoRescue = f.committed && !f.r.shown.kept || f.committed && !whole(f.r.shown.text)
 	o = f.r.settled(a, o)
 	f.verdict = &o
+}
+
+// refused finds a refusal in an answer that was put together: the stream alone
+// looks like a good one.
+func (f *follower) refused(o backstop.Outcome) backstop.Outcome {
+	if o.Class != backstop.OK || f.a.whole == nil {
+		return o
+	}
+	reply := f.a.reply
+	reply.Surface, reply.Body = wire.SurfaceBody, f.a.whole
+	if v := f.a.room.JudgeBody(f.r.whole, &reply); v.Class == backstop.Refused {
+		return f.judged(v)
+	}
+	return o
 }
 
 // Read is the source of the event reader. Everything passed on so far is
@@ -170,14 +191,15 @@ func (f *follower) event(ev *sse.Event) {
 	case wire.Fault:
 		f.decide(sig.Outcome)
 		return
-	case wire.Token:
-		if !f.progress(&sig) {
-			return
-		}
 	}
-	if f.join != nil {
+	switch {
+	case f.mend != nil:
+		f.passMended(ev, &sig)
+	case sig.Kind == wire.Token && !f.progress(&sig, true):
+		return
+	case f.join != nil:
 		f.reproduce(ev, &sig)
-	} else {
+	default:
 		f.pass(ev, &sig)
 	}
 	if sig.Kind == wire.Terminal && f.verdict == nil {
@@ -194,7 +216,7 @@ func (f *follower) collect(ev *sse.Event) bool {
 	}
 	if f.size += len(ev.Data); f.size <= maxAnswer {
 		f.whole.Add(ev.Data)
-	} else if f.a.writer == nil {
+	} else if f.a.writer == nil || f.mend != nil && !f.committed {
 		o := garbled(backstop.KindTooLarge)
 		o.Counts = backstop.CountsNone
 		f.decide(o)
@@ -213,7 +235,11 @@ func (f *follower) pass(ev *sse.Event, sig *wire.Signal) {
 		f.r.write(f.graft.Graft(ev, sig, true))
 		return
 	}
-	out := f.a.writer.Event(ev, sig)
+	f.out(f.a.writer.Event(ev, sig))
+}
+
+// out sends what an event makes, or holds it back before the first token.
+func (f *follower) out(out []byte) {
 	switch {
 	case f.committed:
 		f.r.write(out)

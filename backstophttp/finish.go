@@ -45,6 +45,9 @@ func (r *run) finish() {
 // give sends an answer that is there as a whole.
 func (r *run) give(body []byte, note *wire.Note) {
 	if !r.req.Stream {
+		if note != nil {
+			body = r.room.Annotate(body, note)
+		}
 		r.describe(r.out.w.Header())
 		r.plain(http.StatusOK, body)
 		return

@@ -49,7 +49,7 @@ func (r *run) fromTemplate(now time.Time, tier *backstop.Tier, reason string) bo
 	t := tier.Local.Template
 	values := local.Values{RequestID: r.c.ID, Route: r.route.Model, Model: r.req.Model, Reason: reason}
 	text := ""
-	if r.held() {
+	if r.promised() {
 		if text = string(local.RenderJSON(t.JSON, values)); !r.keeps(text) {
 			return false
 		}
@@ -72,7 +72,7 @@ func (r *run) fromCache(now time.Time, tier *backstop.Tier, reason string) bool 
 	if !ok || !local.Fresh(e, now, tier.Local.Cache.Age) {
 		return false
 	}
-	if r.held() {
+	if r.promised() {
 		if text, _, ok := r.room.Content(e.Body); ok && !r.keeps(strings.TrimSpace(text)) {
 			return false
 		}
@@ -103,7 +103,7 @@ func (r *run) cacheKey() local.Key {
 
 // store keeps a whole good answer of an upstream for a worse day.
 func (r *run) store(a *attempt, o *backstop.Outcome) {
-	if len(a.whole) == 0 || r.gone || !local.Keeps(r.req, o) {
+	if len(a.whole) == 0 || a.truncated || r.gone || !local.Keeps(r.req, o) {
 		return
 	}
 	if store := r.cache(); store != nil {

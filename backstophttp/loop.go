@@ -2,6 +2,7 @@ package backstophttp
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"backstop"
@@ -61,9 +62,27 @@ func (r *run) carry(ctx context.Context) {
 	}
 	r.arm(r.step.Until)
 	r.mu.Unlock()
-	if o := r.attempt(own, a); r.flow == nil {
+	if o := r.tries(own, a); r.flow == nil {
 		r.ended(ctx, a, o)
 	}
+}
+
+// tries makes the attempt. That of a stream caller goes as far as its first
+// token on a goroutine of its own, headers included, because a goroutine keeps
+// the stack it ever needed: the one that then waits for token after token stays
+// at half of it.
+func (r *run) tries(ctx context.Context, a *attempt) (o backstop.Outcome) {
+	if !r.req.Stream {
+		return r.attempt(ctx, a)
+	}
+	var deep sync.WaitGroup
+	deep.Go(func() {
+		if o = r.attempt(ctx, a); r.flow != nil {
+			r.flow.flush()
+		}
+	})
+	deep.Wait()
+	return o
 }
 
 // pump passes the rest of a committed stream on. It is called from the loop and

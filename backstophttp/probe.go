@@ -2,14 +2,13 @@ package backstophttp
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
-	"strings"
 	"sync/atomic"
 	"time"
 
 	"backstop"
 	"backstop/internal/upstream"
+	"backstop/jsonfix"
 	"backstop/sse"
 	"backstop/wire"
 )
@@ -150,12 +149,11 @@ func judgePromise(p *backstop.Probe, room wire.Room, body func() []byte, o backs
 		return o
 	}
 	text, finish, ok := room.Content(body())
-	document := strings.TrimSpace(text)
-	if bare, fenced := unfence(document); fenced {
-		document = bare
+	if !ok || wire.FinishOf(finish).Kind == wire.FinishLength { // a probe's own limit is tight
+		return o
 	}
-	if ok && !json.Valid([]byte(document)) && finish != "length" { // a probe's own limit is tight
-		return broken(o, finish)
+	if res, _ := jsonfix.Repair([]byte(text), jsonfix.Options{}); res.JSON == nil && !res.Truncated {
+		return notJSON(o)
 	}
 	return o
 }

@@ -8,10 +8,11 @@ import (
 )
 
 // progress reports a meaningful token. The first one of an answer that is
-// passed on commits the call, unless the engine sees that its time is up.
-func (f *follower) progress(sig *wire.Signal) bool {
+// passed on commits the call if it is ready for that, unless the engine sees
+// that its time is up.
+func (f *follower) progress(sig *wire.Signal, ready bool) bool {
 	r, now := f.r, time.Now()
-	commits := f.a.writer != nil && !f.committed && f.join == nil
+	commits := f.a.writer != nil && !f.committed && f.join == nil && ready
 	if commits {
 		if step := r.call.Next(now); step.Kind != backstop.Wait {
 			f.a.dropped = step.Kind == backstop.Drop

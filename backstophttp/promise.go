@@ -1,76 +1,120 @@
 package backstophttp
 
 import (
-	"encoding/json"
+	"bytes"
 	"strings"
 
-	"backstop"
+	"backstop/jsonfix"
 	"backstop/wire"
 )
 
-// keepPromise checks an answer that was promised to be JSON. Valid JSON stays
-// byte for byte; a Markdown fence around it is taken off and reported; anything
-// else is garbled and feeds the quality breaker alone.
-func (r *run) keepPromise(a *attempt, o backstop.Outcome) backstop.Outcome {
-	if o.Class != backstop.OK || !r.held() {
-		return o
+// vow is the JSON that the answer of a call was promised to be.
+type vow struct {
+	repair bool           // damaged JSON may be mended
+	mark   bool           // what was cut is delivered, marked, at once
+	schema jsonfix.Schema // nil = none, or none that can be used
+	// compiled and unvalidated: the schema is compiled when it is first asked
+	// for; one that cannot be used is reported and holds nothing up.
+	compiled    bool
+	unvalidated bool
+}
+
+// promise adds the route's own promise of JSON to the request's.
+func (r *run) promise() {
+	r.whole = r.req
+	if r.route == nil || r.req.Op == wire.Embedding {
+		return
 	}
-	text, finish, ok := a.room.Content(a.whole)
-	if !ok {
-		return o // a refusal or a tool call: no text, no promise about it
+	j, asked := &r.route.JSON, r.req.Promise
+	r.vow = vow{repair: j.Repair, mark: j.Truncated == "mark"}
+	switch {
+	case j.Schema != nil && asked.Schema == nil && (j.Always || asked.Kind != wire.PromiseNone):
+		own := *r.req
+		own.Promise = wire.Promise{Kind: wire.PromiseSchema, Schema: j.Schema}
+		r.req = &own
+	case j.Always && asked.Kind == wire.PromiseNone:
+		own := *r.req
+		own.Promise.Kind = wire.PromiseObject
+		r.req = &own
 	}
-	document := strings.TrimSpace(text)
-	fenced := false
-	if !r.keeps(document) {
-		if document, fenced = unfence(document); !fenced || !r.keeps(document) {
-			return broken(o, finish)
+	if r.promised() && r.req.Stream {
+		unary := *r.req
+		unary.Stream = false
+		r.whole = &unary
+	}
+}
+
+// promised reports whether the answer's text was promised to be JSON.
+func (r *run) promised() bool { return r.req.Promise.Kind != wire.PromiseNone }
+
+// schema is the promised one, nil = there is none to check against.
+func (r *run) schema() jsonfix.Schema {
+	v := &r.vow
+	if v.compiled || r.req.Promise.Schema == nil {
+		return v.schema
+	}
+	v.compiled, v.unvalidated = true, true
+	if compile := r.d.options.Schema; compile != nil {
+		if s, err := compile(r.req.Promise.Schema); err == nil {
+			v.schema, v.unvalidated = s, false
 		}
-		a.whole = a.room.Replace(a.whole, document)
-		a.repaired = append(a.repaired, "fence")
 	}
-	return o
+	return v.schema
 }
 
 // keeps reports whether a document is what was promised.
 func (r *run) keeps(document string) bool {
 	doc := []byte(document)
-	if len(doc) == 0 || !json.Valid(doc) {
+	if !jsonfix.Valid(doc) || !r.shaped(doc) {
 		return false
 	}
-	p := &r.req.Promise
-	if p.Kind == wire.PromiseObject {
-		return doc[0] == '{'
-	}
-	return p.Schema == nil || r.d.options.Validate == nil || r.d.options.Validate(p.Schema, doc) == nil
+	s := r.schema()
+	return s == nil || len(s.Validate(doc)) == 0
 }
 
-// broken is the outcome of an answer that is not the promised JSON. One that
-// ran into its length limit will do so again at the same upstream.
-func broken(o backstop.Outcome, finish string) backstop.Outcome {
-	o.Class, o.Kind, o.Counts = backstop.Garbled, backstop.KindJSON, backstop.CountsQuality
-	if finish == "length" {
-		o.Kind = backstop.KindTruncated
-	}
-	o.RetrySame, o.NextTier = false, true
-	return o
+// shaped reports whether valid JSON is an object, if one was promised.
+func (r *run) shaped(doc []byte) bool {
+	return r.req.Promise.Kind != wire.PromiseObject || bytes.HasPrefix(bytes.TrimLeft(doc, blanks), []byte("{"))
 }
 
-// unfence takes a Markdown code fence off a text that is nothing but one.
-func unfence(text string) (string, bool) {
-	const fence = "```"
-	body, ok := strings.CutPrefix(text, fence)
-	if !ok {
-		return text, false
+// inspect mends a text as far as it was promised and may be. The finish reason
+// alone never makes a document whole or cut.
+func (r *run) inspect(text string) jsonfix.Result {
+	src := []byte(text)
+	var res jsonfix.Result
+	if r.vow.repair {
+		res, _ = jsonfix.Repair(src, jsonfix.Options{Schema: r.schema(), MaxBytes: maxAnswer})
+	} else {
+		res = r.parsed(src)
 	}
-	body, ok = strings.CutSuffix(body, fence)
-	if !ok {
-		return text, false
+	if res.JSON != nil && !r.shaped(res.JSON) {
+		return jsonfix.Result{
+			Status: jsonfix.StatusRefused, Reason: jsonfix.SchemaViolated, Truncated: res.Truncated,
+			Violations: []jsonfix.Violation{{Path: "", Reason: "type"}},
+		}
 	}
-	word, rest, ok := strings.Cut(body, "\n")
-	if !ok {
-		rest = body
-	} else if w := strings.TrimSpace(word); w != "" && !strings.EqualFold(w, "json") {
-		return text, false
+	return res
+}
+
+// parsed is the result for a text that must not be touched.
+func (r *run) parsed(src []byte) jsonfix.Result {
+	if !jsonfix.Valid(src) {
+		return jsonfix.Result{Status: jsonfix.StatusRefused, Reason: jsonfix.NotJSON}
 	}
-	return strings.TrimSpace(rest), true
+	if s := r.schema(); s != nil {
+		if wrong := s.Validate(src); len(wrong) > 0 {
+			return jsonfix.Result{Status: jsonfix.StatusRefused, Reason: jsonfix.SchemaViolated, Violations: wrong}
+		}
+	}
+	return jsonfix.Result{JSON: src, Status: jsonfix.StatusValid}
+}
+
+// inspectArguments mends what a tool is called with. Nothing at all is how
+// some models call a tool without parameters.
+func (r *run) inspectArguments(text string) jsonfix.Result {
+	if !r.vow.repair || strings.Trim(text, blanks) == "" {
+		return jsonfix.Result{Status: jsonfix.StatusValid}
+	}
+	res, _ := jsonfix.Repair([]byte(text), jsonfix.Options{MaxBytes: maxAnswer})
+	return res
 }

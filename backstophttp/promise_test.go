@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"backstop"
+	"backstop/jsonfix"
 )
 
 func TestPromisedJSON(t *testing.T) {
@@ -50,20 +51,49 @@ func TestTruncatedJSONIsNeverAskedAgainAtTheSamePlace(t *testing.T) {
 	})
 }
 
-func TestARoutesSchemaIsAskedThroughValidate(t *testing.T) {
-	schema := []byte(`{"type":"object","required":["b"]}`)
-	validate := func(s, doc []byte) error {
-		if string(s) != string(schema) || !strings.Contains(string(doc), `"b"`) {
-			return errors.New("b is missing")
-		}
+// mustHave is the smallest schema: an object with one member.
+type mustHave string
+
+func (m mustHave) Shape() *jsonfix.Shape {
+	s, _ := jsonfix.NewShape([]byte(`{"type":"object"}`))
+	return s
+}
+
+func (m mustHave) Validate(doc []byte) []jsonfix.Violation {
+	if strings.Contains(string(doc), `"`+string(m)+`":`) {
 		return nil
 	}
-	in(t, setup{primary: answers(good(`{"a":1}`)...), backup: answers(good(`{"b":2}`)...), options: Options{Validate: validate},
-		change: func(p *backstop.Plan) {
-			p.Routes[0].JSON.Always, p.Routes[0].JSON.Schema = true, schema
-		}}, func(h *house) {
-		p, _ := h.call(unary)
+	return []jsonfix.Violation{{Path: "/" + string(m), Reason: "required"}}
+}
+
+// compiled takes every schema for one that wants the member b.
+func compiled([]byte) (jsonfix.Schema, error) { return mustHave("b"), nil }
+
+func alwaysB(p *backstop.Plan) {
+	p.Routes[0].JSON.Always, p.Routes[0].JSON.Schema = true, []byte(`{"type":"object","required":["b"]}`)
+}
+
+func TestARoutesSchemaIsCheckedAndTheViolationsAreAskedAbout(t *testing.T) {
+	in(t, setup{primary: answers(good(`{"a":1}`)...), backup: answers(good(`{"b":2}`)...), options: Options{Schema: compiled}, change: alwaysB}, func(h *house) {
+		p, ev := h.call(unary)
 		h.want(p, 200, "backup")
+		if len(ev.Attempts) != 3 || h.saw("primary") != 2 {
+			t.Errorf("%d attempts, the primary saw %d", len(ev.Attempts), h.saw("primary"))
+		}
+		if again := h.bodies["primary"]; !strings.Contains(again, `\"/b\": required`) || strings.Contains(again, `{\"a\":1}`) {
+			t.Errorf("the second question is %s", again)
+		}
+	})
+}
+
+func TestASchemaThatCannotBeUsedIsReportedAndHoldsNothingUp(t *testing.T) {
+	broken := func([]byte) (jsonfix.Schema, error) { return nil, errors.New("no") }
+	in(t, setup{primary: answers(good(`{"a":1}`)...), options: Options{Schema: broken}, change: alwaysB}, func(h *house) {
+		p, _ := h.call(unary)
+		h.want(p, 200, "primary")
+		if p.header.Get("X-Backstop-Unvalidated") != "schema" {
+			t.Errorf("headers %v", p.header)
+		}
 	})
 }
 

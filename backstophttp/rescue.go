@@ -22,7 +22,7 @@ type shown struct {
 // answer is one text.
 func (r *run) rescuable() bool {
 	q := r.req
-	return q.Stream && q.Op != wire.Embedding && q.Choices == 1 && !q.Logprobs && !q.Audio && !r.held()
+	return q.Stream && q.Op != wire.Embedding && q.Choices == 1 && !q.Logprobs && !q.Audio && !r.promised()
 }
 
 // remembers reports whether the text is worth keeping: somebody could rescue.
@@ -64,7 +64,10 @@ func (a *attempt) takesOver() bool { return a.step.Splice }
 // asked is the request that the attempt sends on: the caller's, or one for the
 // rest of an answer.
 func (r *run) asked(a *attempt) (*wire.Request, *backstop.Outcome) {
-	if !a.step.Continue {
+	switch {
+	case a.step.Reask != 0:
+		return r.reasked(a)
+	case !a.step.Continue:
 		return r.req, nil
 	}
 	room, ok := a.room.(wire.Continuer)
@@ -154,12 +157,12 @@ func diverged() backstop.Outcome {
 // remark is what a stream says about itself at its end, nil if its headers
 // have said it all.
 func (r *run) remark(a *attempt) *wire.Note {
-	if !a.takesOver() && !r.out.early {
+	if !a.takesOver() && !r.out.early && !a.noted && !a.truncated {
 		return nil
 	}
 	rep := r.call.Report()
 	return &wire.Note{
 		Tier: rep.Tier, Upstream: rep.Upstream, Reason: rep.Reason, Attempts: rep.Attempts,
-		Rescued: a.takesOver(), Continued: a.step.Continue, Repaired: a.repaired,
+		Rescued: a.takesOver(), Continued: a.step.Continue, Repaired: a.repaired, Truncated: a.truncated,
 	}
 }

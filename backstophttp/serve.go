@@ -41,6 +41,7 @@ type run struct {
 	whole *wire.Request // the same for who reads an answer that is held as a whole
 	room  wire.Room     // of the caller's dialect
 	route *backstop.Route
+	vow   vow
 
 	// mu guards everything below, and the engine's call above all: the serving
 	// goroutine and the watchdog share it.
@@ -93,38 +94,11 @@ func (r *run) begin() {
 	r.call = r.d.engine.Begin(time.Now(), backstop.Request{
 		ID: c.ID, Model: q.Model, Caller: c.Caller, Dialect: q.Dialect,
 		Embed: q.Op == wire.Embedding, Stream: q.Stream, JSON: q.Promise.Kind != wire.PromiseNone,
-		Tools: q.Tools, Streamable: q.Streamable(), Rescuable: r.rescuable(), InputSize: q.InputSize, MaxTokens: q.MaxTokens,
+		Reask: r.reaskable(), Tools: q.Tools, Streamable: q.Streamable(), Rescuable: r.rescuable(), InputSize: q.InputSize, MaxTokens: q.MaxTokens,
 		Timeout: c.Timeout, NoFallback: c.NoFallback, NoLocal: c.NoLocal, Retrying: c.Retrying,
 		Wake: r.wake,
 	})
 }
-
-// promise adds the route's own promise of JSON to the request's.
-func (r *run) promise() {
-	r.whole = r.req
-	if r.route != nil && r.req.Op != wire.Embedding {
-		j, asked := &r.route.JSON, r.req.Promise
-		switch {
-		case j.Schema != nil && asked.Schema == nil && (j.Always || asked.Kind != wire.PromiseNone):
-			own := *r.req
-			own.Promise = wire.Promise{Kind: wire.PromiseSchema, Schema: j.Schema}
-			r.req = &own
-		case j.Always && asked.Kind == wire.PromiseNone:
-			own := *r.req
-			own.Promise.Kind = wire.PromiseObject
-			r.req = &own
-		}
-	}
-	if r.held() && r.req.Stream {
-		unary := *r.req
-		unary.Stream = false
-		r.whole = &unary
-	}
-}
-
-// held reports whether a stream caller's answer is made whole before any of
-// it is passed on, because it was promised to be JSON.
-func (r *run) held() bool { return r.req.Promise.Kind != wire.PromiseNone }
 
 // end makes sure that nothing touches the caller's connection any more.
 func (r *run) end() {
@@ -158,7 +132,7 @@ func (r *run) record() *backstop.Event {
 		ev.Model = r.local.model
 	}
 	if a := r.won; a != nil {
-		ev.Dropped, ev.Repaired = a.step.Without, a.repaired
+		ev.Dropped, ev.Repaired, ev.Truncated = a.step.Without, a.repaired, a.truncated
 	}
 	for i := range ev.Attempts {
 		for _, a := range r.tried {

@@ -81,6 +81,8 @@ type told struct {
 		Upstream, Tier     string
 		Reason             string
 		Attempts           int
+		Repaired           []string
+		Truncated          bool
 	}
 	noted  bool
 	events int

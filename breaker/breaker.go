@@ -106,7 +106,8 @@ func word(g gate, gen uint32, until time.Duration) uint64 {
 // New makes a closed breaker. Times given to its methods must not lie before
 // epoch. The seed drives the jitter of the waits: give each breaker its own.
 func New(cfg Config, epoch time.Time, seed uint64) *Breaker {
-	b := &Breaker{epoch: epoch, notify: cfg.Notify, m: newMachine(cfg, seed)}
+	b := &Breaker{epoch: epoch, notify: cfg.Notify}
+	b.m.build(cfg, seed)
 	table := make([]slot, firstSlots)
 	b.slots.Store(&table)
 	b.publish()

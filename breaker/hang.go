@@ -42,16 +42,12 @@ type suspicion struct {
 	}
 }
 
-func newSuspicion(cfg Config) suspicion {
-	h := suspicion{
-		on:       cfg.Hang && !cfg.Literal && !cfg.Slow && cfg.FirstToken > 0,
-		limit:    cfg.FirstToken,
-		samples:  window.NewQuantile(sampleSpan, 0.95),
-		youngest: -1,
-		voided:   -1,
-	}
+func (h *suspicion) build(cfg Config) {
+	h.on = cfg.Hang && !cfg.Literal && !cfg.Slow && cfg.FirstToken > 0
+	h.limit = cfg.FirstToken
+	h.samples = window.NewQuantile(sampleSpan, 0.95)
+	h.youngest, h.voided = -1, -1
 	h.compute()
-	return h
 }
 
 // compute is the formula of Breaker.Suspicion.

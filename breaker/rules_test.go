@@ -211,6 +211,12 @@ func (m *model) recovers(t *rapid.T) {
 	}
 }
 
+// newMachine is a machine to be copied.
+func newMachine(cfg Config, seed uint64) (m machine) {
+	m.build(cfg, seed)
+	return m
+}
+
 // The in-place step and the pure one are the same.
 func TestTheStepIsAFunctionOfItsArguments(t *testing.T) {
 	m := newMachine(card, 7)

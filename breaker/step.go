@@ -69,16 +69,18 @@ type change struct {
 	gen      uint32
 }
 
-func newMachine(cfg Config, seed uint64) machine {
+// build makes the zero machine a closed one. It is filled where it lies: a
+// copy of 9 KiB on the way would blow up the stack of the call that is the
+// first of its model.
+func (m *machine) build(cfg Config, seed uint64) {
 	cfg.Notify = nil
 	cfg.Failures = min(max(cfg.Failures, 1), maxRun)
 	cfg.Window = max(cfg.Window, time.Millisecond)
 	cfg.Reset = max(cfg.Reset, time.Millisecond)
 	cfg.FirstToken = max(cfg.FirstToken, 0)
-	m := machine{cfg: cfg, rng: seed}
+	m.cfg, m.rng = cfg, seed
 	m.trip.rate = window.NewRate(cfg.Window)
-	m.hang = newSuspicion(cfg)
-	return m
+	m.hang.build(cfg)
 }
 
 // step is the pure core: the same machine, event and time give the same

@@ -133,6 +133,12 @@ func (w *town) outcome(t *testing.T, fault string, stream, asked bool) string {
 			out += ", " + strings.ToLower(name) + " `" + v + "`"
 		}
 	}
+	if m := regexp.MustCompile(`"x_backstop":\{[^}]*"repaired":\["([^]]*)"\]`).FindStringSubmatch(a.body); m != nil && says("X-Backstop-Repaired") == "" {
+		out += ", repaired `" + strings.ReplaceAll(m[1], `","`, ",") + "`"
+	}
+	if strings.Contains(a.body, `"truncated":true`) {
+		out += ", marked as truncated"
+	}
 	if m := regexp.MustCompile(`"x_backstop":\{[^}]*"upstream":"([a-z]+)"[^}]*"rescued":true`).FindStringSubmatch(a.body); m != nil {
 		out += ", taken over by " + m[1]
 	}

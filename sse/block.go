@@ -56,6 +56,9 @@ func (r *Reader) intern(name []byte) string {
 	if len(name) == 0 || len(name) > 64 {
 		return string(name)
 	}
+	if r.names == nil {
+		r.names = new([16]string) // most streams name no event
+	}
 	slot := &r.names[(len(name)+int(name[len(name)-1])+int(name[len(name)/2]))%len(r.names)]
 	if *slot != string(name) {
 		*slot = string(name)

@@ -23,8 +23,12 @@ var (
 
 var errReadCount = errors.New("sse: the source returned an impossible count; it is no valid io.Reader")
 
-// small is the size of the buffer of an idle stream: several ordinary events.
-const small = 2 << 10
+// A stream begins with a buffer of the first size, which holds a few ordinary
+// events, and gives back what is larger than small when it is idle.
+const (
+	first = 1 << 10
+	small = 2 << 10
+)
 
 // maxEmptyReads is how often a source may return nothing and no error in a row.
 const maxEmptyReads = 100
@@ -52,7 +56,7 @@ type Reader struct {
 	err    error // sticky: of the source, or ErrTooLarge
 	event  Event
 	joined []byte // data of an event with several data lines
-	names  [16]string
+	names  *[16]string
 }
 
 // NewReader reads events from r. limit is the most bytes one event may have,
@@ -226,7 +230,9 @@ func (r *Reader) makeRoom() {
 	}
 	live, size := r.end-r.start, len(r.buf)
 	switch {
-	case live <= small/2 && (size == 0 || size > small):
+	case size == 0:
+		r.move(make([]byte, first))
+	case live <= small/2 && size > small:
 		r.move(make([]byte, small))
 	case live > 0 && r.end < size:
 		// Room is left; what lies before start is used again when it is not.

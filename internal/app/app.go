@@ -51,7 +51,7 @@ type App struct {
 	memory  atomic.Pointer[memory]
 	driver  atomic.Pointer[backstophttp.Driver]
 	caches  cacheSet
-	schemas *schema.Cache
+	schemas schemas
 	closer  sync.WaitGroup // old drivers that finish their calls
 	retired sync.Map       // … and which they are: *backstophttp.Driver
 
@@ -87,13 +87,14 @@ func New(o Options) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &App{opt: o, failed: make(chan error, 8), drainAsked: make(chan struct{}), stopped: make(chan struct{}), stopWatch: func() {}, schemas: schema.NewCache(0)}
+	a := &App{opt: o, failed: make(chan error, 8), drainAsked: make(chan struct{}), stopped: make(chan struct{}), stopWatch: func() {}}
 	level := cfg.Log.Level
 	if o.Debug {
 		level = "debug"
 	}
 	a.observer = observe.New(observe.Options{Out: o.Out, Format: cfg.Log.Format, Level: level, Version: o.Version, State: a.State, Silences: a.silences})
 	a.log = a.observer.Log()
+	a.schemas.cache, a.schemas.warn = schema.NewCache(0), a.log.Warn
 	for _, w := range warnings {
 		a.log.Warn("configuration: "+w.Message, "line", w.Line)
 	}
@@ -113,7 +114,7 @@ func (a *App) apply(cfg *config.Config) error {
 	old := a.driver.Load()
 	d, err := backstophttp.NewDriver(cfg.Plan, backstophttp.Options{
 		Transition: a.changed, ProbeDone: a.observer.Probe, Gap: a.observer.Gap,
-		Cache: a.caches.of, Validate: a.schemas.Validate, Previous: old,
+		Cache: a.caches.of, Schema: a.schemas.compile, Previous: old,
 	})
 	if err != nil {
 		return err

@@ -18,10 +18,6 @@ var awaited = []struct {
 	{"upstreams.*.breaker.probe", []string{"shadow"}, "has not arrived yet: acts as synthetic"},
 	{"upstreams.*.passthrough", nil, "has not arrived yet: other paths answer 404"},
 	{"routes.*.hedge.after", nil, "has not arrived yet: acts as off"},
-	{"routes.*.json.schema", nil, "is read, but answers are not checked against it yet"},
-	{"routes.*.json.invalid", []string{"reask"}, "has not arrived yet: acts as next"},
-	{"routes.*.json.repair", nil, "has not arrived yet: only a code fence is stripped"},
-	{"routes.*.json.truncated", []string{"mark"}, "has not arrived yet: acts as next"},
 }
 
 // awaits reports whether a value of a key is on the list.

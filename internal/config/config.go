@@ -14,6 +14,7 @@ import (
 
 	"backstop"
 	"backstop/internal/config/tree"
+	"backstop/jsonfix"
 	"backstop/secret"
 )
 
@@ -39,6 +40,9 @@ type Options struct {
 	// ReadFile reads the configuration and the files it names. Nil: the
 	// operating system's, at most a little over 1 MiB of each.
 	ReadFile func(path string) ([]byte, error)
+	// Schema compiles the JSON Schema of a route, so that templates can be
+	// checked against it. Nil: they are not.
+	Schema func(source []byte) (jsonfix.Schema, error)
 	// Lenient makes unknown keys warnings.
 	Lenient bool
 	// Terminal says that stdout is a terminal: log.format auto is text then.

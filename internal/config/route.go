@@ -29,6 +29,7 @@ func (b *planBuilder) route(s *routeSpec) {
 	}
 	b.tiers(s, &rt)
 	b.routeJSON(s, &rt)
+	b.promise(s, &rt)
 	rt.Stream.Rescue = s.rescue.or(rt.Stream.Rescue)
 	rt.Stream.Keepalive = s.keepalive.or(rt.Stream.Keepalive)
 	rt.Hedge = backstop.HedgeSettings{After: s.hedge.v.after, Auto: s.hedge.v.auto}

@@ -18,6 +18,9 @@ const (
 	idleLife       = 75 * time.Second
 	idlePerHost    = 4096
 	maxHeaderBytes = 64 << 10
+	// bufferSize is enough for a head with a small body, or several events;
+	// larger bodies go past the buffers. Each open stream keeps two of them.
+	bufferSize = 2 << 10
 	// connectGrace lets the engine's own connect clock speak first; the
 	// dialer's limit only ends dials that nobody waits for any more.
 	connectGrace = 500 * time.Millisecond
@@ -82,6 +85,8 @@ func newPool(name string, w way, o *Options) (*pool, error) {
 		MaxIdleConnsPerHost:    idlePerHost,
 		IdleConnTimeout:        idleLife,
 		MaxResponseHeaderBytes: maxHeaderBytes,
+		ReadBufferSize:         bufferSize,
+		WriteBufferSize:        bufferSize,
 		ForceAttemptHTTP2:      true,
 		HTTP2: &http.HTTP2Config{
 			SendPingTimeout: or(o.Ping, 10*time.Second),

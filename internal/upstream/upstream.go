@@ -124,17 +124,20 @@ type exchange struct {
 	dialed   func()
 	reused   bool
 	answered atomic.Bool
+	body     bytes.Reader
 }
 
 func (e *exchange) send(ctx context.Context, t http.RoundTripper, req *http.Request, body []byte) (*http.Response, error) {
 	traced := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		GotConn:              e.gotConn,
 		GotFirstResponseByte: e.gotByte,
+		WroteRequest:         e.wrote,
 	})
 	r := req.WithContext(traced)
 	// A type that the transport knows to be in memory: head and body leave in
 	// one write.
-	r.Body = io.NopCloser(bytes.NewReader(body))
+	e.body.Reset(body)
+	r.Body = io.NopCloser(&e.body)
 	// GetBody stays nil: it would let the transport replay on its own terms,
 	// without our count.
 	return t.RoundTrip(r)
@@ -148,6 +151,14 @@ func (e *exchange) gotConn(info httptrace.GotConnInfo) {
 }
 
 func (e *exchange) gotByte() { e.answered.Store(true) }
+
+// wrote lets go of a body that is sent: the transport holds its request until
+// the last byte of the answer, which may be many minutes and a long prompt.
+func (e *exchange) wrote(info httptrace.WroteRequestInfo) {
+	if info.Err == nil {
+		e.body.Reset(nil)
+	}
+}
 
 // dead reports whether the sending failed because a pooled connection was no
 // longer one. HTTP/2 streams that the upstream ended on a living connection

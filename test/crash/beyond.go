@@ -9,17 +9,22 @@ import (
 // beyond is what the benchmark leaves out; each scenario has a gateway of its
 // own.
 func beyond(p pace) []scenario {
-	stream := func(s *expected) *expected { s.stream = true; return s }
-	plain := func(s *expected) *expected { return s }
+	ping := "keepalive:" + p.of(time.Second).String()
 	return []scenario{
-		p.calls("X01", "keep-alive comments only", "keepalive", "", stream(&expected{fault: "keepalive:" + p.of(time.Second).String(), limit: 6 * time.Second}), plain(&expected{fault: "keepalive:" + p.of(time.Second).String(), limit: 6 * time.Second})),
+		p.calls("X01", "keep-alive comments only", "keepalive", []expected{
+			{ping, true, 6 * time.Second}, {ping, false, 6 * time.Second},
+		}),
 		dripping(p),
 		flood(p),
 		hungProbe(p),
 		leaving(p),
 		allDead(p),
-		p.calls("X07", "an error inside a 200", "error-in-200", "", stream(&expected{fault: "error-in-200", limit: 3 * time.Second}), plain(&expected{fault: "error-in-200", limit: 3 * time.Second}), stream(&expected{fault: "error-first", limit: 3 * time.Second})),
-		p.calls("X08", "a 200 with nothing in it", "empty", "", stream(&expected{fault: "empty", limit: 3 * time.Second}), plain(&expected{fault: "empty", limit: 3 * time.Second}), stream(&expected{fault: "role-only", limit: 6 * time.Second}), plain(&expected{fault: "html", limit: 3 * time.Second})),
+		p.calls("X07", "an error inside a 200", "error-in-200", []expected{
+			{"error-in-200", true, 3 * time.Second}, {"error-in-200", false, 3 * time.Second}, {"error-first", true, 3 * time.Second},
+		}),
+		p.calls("X08", "a 200 with nothing in it", "empty", []expected{
+			{"empty", true, 3 * time.Second}, {"empty", false, 3 * time.Second}, {"role-only", true, 6 * time.Second}, {"html", false, 3 * time.Second},
+		}),
 		herd(p),
 	}
 }
@@ -33,9 +38,9 @@ type expected struct {
 }
 
 // calls makes a scenario of independent calls on one gateway.
-func (p pace) calls(id, title, fault, primary string, list ...*expected) scenario {
+func (p pace) calls(id, title, fault string, list []expected) scenario {
 	return scenario{id: id, title: title, fault: fault, run: func(ctx context.Context, t *trial) error {
-		h, err := open(setup{pace: p, primary: primary})
+		h, err := open(setup{pace: p})
 		if err != nil {
 			return err
 		}

@@ -15,15 +15,13 @@ import (
 
 // many is what thousands of slow streams showed.
 type many struct {
-	Streams  int
-	Events   int // of each
-	Perfect  int // streams with every event once, in order, and an end
-	Odd      string
-	Direct   float64 // KiB of memory a stream with caller and upstream alone
-	Through  float64 // and with the gateway between them
-	Gateway  float64 // the difference: what a stream costs the gateway
-	Longest  time.Duration
-	Observed time.Duration
+	Streams int     `json:"streams"`
+	Events  int     `json:"events"`  // of each
+	Perfect int     `json:"perfect"` // streams with every event once, in order, and an end
+	Odd     string  `json:"odd,omitempty"`
+	Direct  float64 `json:"direct_kib"`  // KiB of memory a stream with caller and upstream alone
+	Stock   float64 `json:"stock_kib"`   // what it costs more with a stock reverse proxy between them
+	Gateway float64 `json:"gateway_kib"` // and with the gateway between them
 }
 
 // measureMany opens n streams of one event a second. The process holds caller,
@@ -35,32 +33,41 @@ func measureMany(ctx context.Context, n int, last time.Duration) (*many, error) 
 		return nil, err
 	}
 	defer h.close()
-	h.primary.play("short", tick(15, time.Second))
+	h.primary.play("short", tick(30, time.Second))
 	h.primary.play("tick", tick(m.Events, time.Second))
-	base, err := calmMemory()
-	if err != nil {
+	stock := h.stock()
+	defer stock.Close()
+	if m.Direct, _, err = h.weigh(ctx, n, "http://"+h.primary.addr, "short"); err != nil {
 		return nil, err
 	}
-	peak, _ := h.manyOf(ctx, n, "http://"+h.primary.addr, "short")
-	m.Direct = (peak - base) / float64(n)
-	h.conns.CloseIdleConnections()
-	rest(ctx, time.Second)
-	if base, err = calmMemory(); err != nil {
+	if m.Stock, _, err = h.weigh(ctx, n, stock.URL, "short"); err != nil {
 		return nil, err
 	}
-	began := time.Now()
-	peak, all := h.manyOf(ctx, n, h.url, "tick")
-	m.Observed = time.Since(began)
-	m.Through = (peak - base) / float64(n)
-	m.Gateway = m.Through - m.Direct
+	var all []ticked
+	if m.Gateway, all, err = h.weigh(ctx, n, h.url, "tick"); err != nil {
+		return nil, err
+	}
+	m.Stock, m.Gateway = m.Stock-m.Direct, m.Gateway-m.Direct
 	for _, s := range all {
 		if s.err == nil && s.disorder == "" && s.events == m.Events && s.finished {
 			m.Perfect++
 		} else if m.Odd == "" {
-			m.Odd = fmt.Sprintf("%d events, %s, end mark %t, %v", s.events, s.disorder, s.finished, s.err)
+			m.Odd = fmt.Sprintf("from %s, %d events, first after %s, %s, end mark %t, %v", s.from, s.events, s.first.Round(time.Millisecond), s.disorder, s.finished, s.err)
 		}
 	}
 	return m, nil
+}
+
+// weigh runs n streams and returns the memory of each in KiB.
+func (h *house) weigh(ctx context.Context, n int, url, model string) (float64, []ticked, error) {
+	base, err := calmMemory()
+	if err != nil {
+		return 0, nil, err
+	}
+	peak, all := h.manyOf(ctx, n, url, model)
+	h.conns.CloseIdleConnections()
+	rest(ctx, time.Second)
+	return (peak - base) / float64(n), all, nil
 }
 
 // manyOf runs n streams that begin over two seconds and returns the highest
@@ -116,8 +123,8 @@ func memory() (float64, error) {
 }
 
 func (m *many) String() string {
-	s := fmt.Sprintf("%d streams of one event a second for %d s: %d perfect; memory a stream %.1f KiB directly, %.1f KiB through the gateway, so %.1f KiB for the gateway",
-		m.Streams, m.Events, m.Perfect, m.Direct, m.Through, m.Gateway)
+	s := fmt.Sprintf("%d streams of one event a second for %d s: %d perfect; at the peak a stream takes %.1f KiB of caller and upstream, and more with a stock reverse proxy %.1f KiB, with the gateway %.1f KiB, garbage not yet collected included",
+		m.Streams, m.Events, m.Perfect, m.Direct, m.Stock, m.Gateway)
 	if m.Odd != "" {
 		s += "; the first odd one: " + m.Odd
 	}

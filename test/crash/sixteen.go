@@ -65,17 +65,13 @@ type sight struct {
 // one makes the scenario of a single call. The model is named like it, so that
 // breakers and parks of one scenario do not touch the next.
 func (h *house) one(c single) scenario {
-	fault := c.fault
-	if c.id == "S07" {
-		fault = "slow:" + h.pace.of(20*time.Second).String()
-	}
-	return scenario{id: c.id, title: c.title, fault: fault, lane: "one call", run: func(ctx context.Context, t *trial) error {
+	return scenario{id: c.id, title: c.title, fault: c.fault, lane: "one call", run: func(ctx context.Context, t *trial) error {
 		model, q := strings.ToLower(c.id), question{prompt: c.id + " asks in sixty words what a gateway is for."}
 		text, err := h.text(ctx, q.prompt)
 		if err != nil {
 			return err
 		}
-		h.primary.arm(model, fault, armed{once: c.once})
+		h.primary.arm(model, c.fault, armed{once: c.once})
 		defer h.primary.disarm(model)
 		q.model = model
 		a := h.ask(ctx, h.url, q, 45*time.Second)

@@ -44,6 +44,7 @@ type ticked struct {
 	events   int
 	disorder string // the first event that was not the next one
 	finished bool
+	from     string // the tier that answered, and why not the first
 	err      error
 }
 
@@ -66,6 +67,7 @@ func (h *house) follow(ctx context.Context, url, model string, most int) (s tick
 	if resp.StatusCode != http.StatusOK {
 		return ticked{err: fmt.Errorf("status %d", resp.StatusCode)}
 	}
+	s.from = resp.Header.Get("X-Backstop-Tier") + " " + resp.Header.Get("X-Backstop-Reason")
 	for r := bufio.NewReaderSize(resp.Body, 1<<10); ; {
 		line, err := r.ReadSlice('\n')
 		if s.read(line, most) && s.events == 1 {

@@ -9,14 +9,13 @@ import (
 
 // crowd is what many calls at once got.
 type crowd struct {
-	mu             sync.Mutex
-	calls, whole   int
-	hung, untyped  int
-	slow, slower   int // over 2.5 s and over 4 s, at the pace
-	longest        time.Duration
-	worst          *answer
-	lied           bool
-	primary, local int
+	mu            sync.Mutex
+	calls, whole  int
+	hung, untyped int
+	slow, slower  int // over 2.5 s and over 4 s, at the pace
+	longest       time.Duration
+	worst         *answer // the last one that was not whole
+	lied          bool    // a success with another text
 }
 
 // send makes calls of a kind, one every gap, and waits for all.
@@ -55,6 +54,15 @@ func (c *crowd) add(a *answer, p pace, text string) {
 	}
 	if a.took > p.of(4*time.Second) {
 		c.slower++
+	}
+}
+
+// join adds what another crowd got.
+func (c *crowd) join(o *crowd) {
+	c.calls, c.whole, c.hung, c.untyped = c.calls+o.calls, c.whole+o.whole, c.hung+o.hung, c.untyped+o.untyped
+	c.longest, c.lied = max(c.longest, o.longest), c.lied || o.lied
+	if o.worst != nil {
+		c.worst = o.worst
 	}
 }
 
@@ -125,10 +133,8 @@ func herd(p pace) scenario {
 		third := h.send(ctx, callers, 0, q, text)
 		rest(ctx, 100*time.Millisecond)
 		back := h.ask(ctx, h.url, q, 10*time.Second)
-		for _, c := range []*crowd{second, third} {
-			first.calls, first.whole, first.hung, first.untyped = first.calls+c.calls, first.whole+c.whole, first.hung+c.hung, first.untyped+c.untyped
-			first.longest, first.lied = max(first.longest, c.longest), first.lied || c.lied
-		}
+		first.join(second)
+		first.join(third)
 		first.into(t)
 		t.must("the first wave asks the primary once each at most", struck <= callers, "%d", struck)
 		t.must("while the time runs nobody asks it", parked == 0, "%d", parked)
@@ -170,7 +176,7 @@ func hungProbe(p pace) scenario {
 			}
 			rest(ctx, p.of(200*time.Millisecond))
 		}
-		c.calls, c.whole, c.hung, c.untyped, c.longest = c.calls+hung.calls, c.whole+hung.whole, c.hung+hung.hung, c.untyped+hung.untyped, max(c.longest, hung.longest)
+		c.join(hung)
 		c.into(t)
 		t.must("a probe was sent and hung", probes > 0, "%d", probes)
 		t.must("no caller met the silent primary", struck == 0, "%d", struck)

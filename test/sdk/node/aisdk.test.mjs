@@ -58,7 +58,7 @@ test("generateText and streamText: the last resort passes the SDK's checks", asy
   assert.equal(traffic.answers.length, 2);
 });
 
-for (const fault of ["ok", "fenced", "html", "hang"]) {
+for (const fault of ["ok", "fenced", "prose", "badjson", "html", "hang"]) {
   test(`generateObject: a primary with the fault ${fault} costs one request`, async (t) => {
     const s = await stack(t);
     const { models, traffic } = sdk(s, { supportsStructuredOutputs: true });
@@ -66,7 +66,7 @@ for (const fault of ["ok", "fenced", "html", "hang"]) {
     const { object } = await generateObject({ model: models("assistant"), schema: City, prompt: "tell me about Rome" });
     assert.ok(City.safeParse(object).success);
     assert.equal(traffic.answers.length, 1);
-    if (fault === "fenced") assert.equal((await s.backup.attempts()).length, 0, "the fence alone needs no second upstream");
+    if (["fenced", "prose", "badjson"].includes(fault)) assert.equal((await s.backup.attempts()).length, 0, "what can be mended needs no second upstream");
   });
 }
 
@@ -88,7 +88,7 @@ test("generateObject: with everything dead the template's JSON is what was confi
   assert.deepEqual(object, { fallback: true });
 });
 
-for (const fault of ["ok", "hang"]) {
+for (const fault of ["ok", "fenced", "prose", "hang"]) {
   test(`streamObject: a primary with the fault ${fault}`, async (t) => {
     const s = await stack(t);
     const { models, traffic } = sdk(s, { supportsStructuredOutputs: true });

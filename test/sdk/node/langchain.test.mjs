@@ -67,7 +67,7 @@ for (const method of ["jsonSchema", "jsonMode", "functionCalling"]) {
 }
 
 for (const method of ["jsonSchema", "jsonMode"]) {
-  for (const fault of ["fenced", "html", "hang"]) {
+  for (const fault of ["fenced", "prose", "badjson", "html", "hang"]) {
     test(`withStructuredOutput (${method}): a primary with the fault ${fault} costs no second request`, async (t) => {
       const s = await stack(t);
       const { model, traffic } = chat(s);
@@ -76,7 +76,7 @@ for (const method of ["jsonSchema", "jsonMode"]) {
       const value = await model.withStructuredOutput(shape, { method, name: "city" }).invoke("tell me about Rome, as JSON");
       assert.ok(shape.safeParse(value).success, JSON.stringify(value));
       assert.equal(traffic.answers.length, 1);
-      if (fault === "fenced") assert.equal((await s.backup.attempts()).length, 0, "the fence alone needs no second upstream");
+      if (["fenced", "prose", "badjson"].includes(fault)) assert.equal((await s.backup.attempts()).length, 0, "what can be mended needs no second upstream");
     });
   }
 }

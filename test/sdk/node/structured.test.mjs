@@ -50,6 +50,8 @@ for (const fault of ["prose", "badjson", "truncated", "html", "hang"]) {
     const answer = await openai.chat.completions.parse({ ...ask(), ...promised });
     assert.ok(City.safeParse(answer.choices[0].message.parsed).success);
     assert.equal(traffic.answers.length, 1);
+    const mended = fault === "prose" || fault === "badjson";
+    assert.equal((await s.backup.attempts()).length, mended ? 0 : 1);
   });
 }
 
@@ -89,7 +91,7 @@ test("the last resort of a call that was promised JSON is the configured JSON", 
   assert.deepEqual(JSON.parse(answer.choices[0].message.content), { fallback: true });
 });
 
-for (const fault of ["ok", "fenced", "prose", "hang"]) {
+for (const fault of ["ok", "fenced", "prose", "badjson", "hang"]) {
   test(`stream: promised JSON of a primary with the fault ${fault} parses`, async (t) => {
     const s = await stack(t);
     const { openai, traffic } = sdk(s);
@@ -99,3 +101,15 @@ for (const fault of ["ok", "fenced", "prose", "hang"]) {
     assert.equal(traffic.answers.length, 1);
   });
 }
+
+test("stream: JSON that was cut off is closed, and says so by its finish reason, which the SDK raises", async (t) => {
+  const s = await stack(t);
+  const { openai, traffic } = sdk(s);
+  await s.primary.fault("truncated:stop");
+  const stream = openai.chat.completions.stream({ ...ask(), ...promised });
+  await assert.rejects(stream.finalChatCompletion(), OpenAI.LengthFinishReasonError);
+  assert.equal(traffic.answers.length, 1);
+  const text = [];
+  for await (const chunk of await openai.chat.completions.create({ ...ask(), ...promised, stream: true })) text.push(chunk.choices[0]?.delta?.content ?? "");
+  assert.equal(typeof JSON.parse(text.join("")), "object");
+});

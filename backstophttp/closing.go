@@ -1,0 +1,198 @@
+package backstophttp
+
+import (
+	"bytes"
+
+	"backstop"
+	"backstop/jsonfix"
+	"backstop/sse"
+	"backstop/wire"
+)
+
+// passMended hands on what the mending makes of an event.
+func (f *follower) passMended(ev *sse.Event, sig *wire.Signal) {
+	if !f.collect(ev) {
+		return
+	}
+	out, ready := f.mend.take(ev, sig)
+	if o := f.mend.fault; o != nil {
+		f.decide(f.judged(*o))
+		return
+	}
+	if sig.Kind == wire.Token && !f.progress(sig, ready) {
+		return
+	}
+	if f.out(out); f.committed && f.r.cache() == nil {
+		f.whole = nil
+	}
+}
+
+// ending handles the event that ends the answer: what the document still owes
+// goes out in front of it, or in it.
+func (m *mending) ending(ev *sse.Event, sig *wire.Signal, finish string) {
+	end := wire.FinishOf(finish).Kind
+	var text, fresh []byte
+	pure, cut := true, false
+	if m.fixer != nil {
+		text, pure = m.text()
+		if len(m.sent) == 0 && m.r.won != m.a {
+			m.whole = true // nobody has anything of it: all that a whole answer can get is possible
+			return
+		}
+		fresh = append(fresh, m.feed(text)...)
+		rest, short := m.close(end)
+		fresh, cut = append(fresh, rest...), short
+	}
+	if m.fault == nil {
+		cut = m.closeCalls(end) || cut
+	}
+	if m.fault != nil {
+		return
+	}
+	m.over = true
+	m.a.truncated = m.a.truncated || cut
+	if m.a.noted = m.a.truncated || len(m.a.repaired) > 0; m.a.noted {
+		m.writer.Hold()
+	}
+	word := ""
+	if cut && end == wire.FinishGood {
+		word = "length"
+	}
+	switch {
+	case word == "" && pure && bytes.Equal(fresh, text):
+		m.put(m.writer.Event(ev, sig))
+	case len(text) > 0:
+		m.put(m.writer.Patch(ev, sig, fresh, word))
+	default:
+		out := m.out
+		m.out = append(append([]byte(nil), m.writer.Text(fresh)...), out...)
+		m.put(m.writer.Patch(ev, sig, nil, word))
+	}
+}
+
+// close judges the text as a whole, and says what is to follow what is out
+// and whether it was cut.
+func (m *mending) close(end wire.FinishKind) (rest []byte, cut bool) {
+	if m.fault != nil {
+		return nil, false
+	}
+	if len(m.sent) == 0 {
+		return m.closeUnsent(end)
+	}
+	_, owed := m.fixer.Snapshot()
+	owed = append([]byte(nil), owed...)
+	res := m.fixer.Close()
+	doc := bytes.TrimLeft(res.JSON, blanks)
+	fits := res.JSON != nil && bytes.HasPrefix(doc, m.sent)
+	switch {
+	case fits && res.Truncated:
+		rest, cut = doc[len(m.sent):], true
+	case !fits && (res.Truncated || end == wire.FinishLength):
+		rest, cut = owed, true
+	case !fits:
+		m.fail(backstop.KindJSON)
+		return nil, false
+	default:
+		if s := m.r.schema(); s != nil && len(s.Validate(doc)) > 0 {
+			m.fail(backstop.KindJSON)
+			return nil, false
+		}
+		rest = doc[len(m.sent):]
+	}
+	m.a.repaired = kinds(m.a.repaired, res.Repairs)
+	return rest, cut
+}
+
+// closeUnsent judges a text of which nothing is out, although something else
+// of the answer is.
+func (m *mending) closeUnsent(end wire.FinishKind) (rest []byte, cut bool) {
+	if len(m.raw) == 0 || m.events.ToolBegun() {
+		return m.raw, false // a tool call, a refusal, or nothing: that is judged elsewhere
+	}
+	res := m.r.inspect(string(m.raw))
+	switch {
+	case res.Status == jsonfix.StatusValid:
+		return m.raw, false
+	case res.Status == jsonfix.StatusRepaired:
+		m.a.repaired = kinds(m.a.repaired, res.Repairs)
+		return res.JSON, res.Truncated
+	case end == wire.FinishFilter:
+		return m.raw, false
+	case res.Truncated || end == wire.FinishLength:
+		m.fail(backstop.KindTruncated)
+	default:
+		m.fail(backstop.KindJSON)
+	}
+	return nil, false
+}
+
+// closeCalls judges the arguments of all tool calls, closes those that were
+// cut where that is possible, and says whether one was.
+func (m *mending) closeCalls(end wire.FinishKind) (cut bool) {
+	for i := range m.calls.list {
+		x := &m.calls.list[i]
+		res := m.r.inspectArguments(string(x.text))
+		if res.Status == jsonfix.StatusValid {
+			continue
+		}
+		short := res.Truncated || end != wire.FinishGood
+		cut = cut || short
+		switch {
+		case x.call != wire.NoCall && res.JSON != nil && bytes.HasPrefix(res.JSON, x.text):
+			m.put(m.writer.Argue(x.choice, x.call, res.JSON[len(x.text):]))
+			m.a.repaired = kinds(m.a.repaired, res.Repairs)
+		case !short:
+			m.fail(backstop.KindJSON)
+			return false
+		}
+	}
+	return cut
+}
+
+// arguments is what tools are called with in a stream.
+type arguments struct {
+	list []argument
+	size int
+	deaf bool // they are too long to be judged
+}
+
+type argument struct {
+	choice, call int
+	text         []byte
+}
+
+// maxArguments bounds what is kept of them, maxCalls how many calls.
+const (
+	maxArguments = 1 << 20
+	maxCalls     = 128
+)
+
+// listen takes in the latest event.
+func (s *arguments) listen(reader wire.PieceReader) {
+	if s.deaf {
+		return
+	}
+	reader.Arguments(func(choice, call int, appendTo func([]byte) []byte) {
+		i := 0
+		for i < len(s.list) && (s.list[i].choice != choice || s.list[i].call != call) {
+			i++
+		}
+		if i == len(s.list) && len(s.list) < maxCalls {
+			s.list = append(s.list, argument{choice: choice, call: call})
+		}
+		if i == len(s.list) {
+			s.deaf = true
+			return
+		}
+		x := &s.list[i]
+		before := len(x.text)
+		x.text = appendTo(x.text)
+		s.size += len(x.text) - before
+	})
+	if s.size > maxArguments {
+		s.deaf = true
+	}
+	if s.deaf {
+		s.list = nil
+	}
+}
