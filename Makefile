@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help test race lint fuzz bench crash build demo rename ci
+.PHONY: help test race lint fuzz bench proof crash build demo rename ci
 
 help: ## list the targets
 	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -24,6 +24,13 @@ bench: ## run the benchmarks, those against rivals, and the gateway beside a rev
 	go test -run '^$$' -bench . -benchmem ./...
 	for dir in $$(find test -name go.mod -printf '%h\n' 2>/dev/null); do (cd $$dir && go test -run '^$$' -bench . -benchmem ./...) || exit 1; done
 	cd test/perf && go run . $(PERF)
+
+proof: ## model check, long walks, concurrent histories and storms, as deep as half an hour takes (make proof MINUTES=60: longer storms)
+	BACKSTOP_PROOF=1 go test -count 1 -timeout 60m -v ./breaker ./budget ./limit . -run 'TestEveryOrder|TestEveryReachable|TestLongRandom'
+	BACKSTOP_PROOF=1 go test -count 1 -timeout 60m -v -race ./breaker -run 'Histories'
+	BACKSTOP_STORMS=10000 go test -count 1 -timeout 60m -v ./sim -run 'Storm'
+	BACKSTOP_PROOF=1 go test -count 1 -timeout 60m -v ./jsonfix -run 'Random|Every'
+	BACKSTOP_PROOF=1 BACKSTOP_MINUTES=$(or $(MINUTES),10) go test -count 1 -timeout 120m -v ./internal/server -run 'Storms'
 
 crash: ## break everything at the real limits and print the scorecard; redraw it: make crash CRASH="-svg docs/scorecard.svg"
 	go run ./test/crash $(CRASH)

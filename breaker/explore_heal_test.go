@@ -7,37 +7,45 @@ import (
 
 // heals checks I3 from a state: if the upstream answers from now on, the
 // breaker closes in time, although every running call hangs for ever and
-// although the next probes of callers may come to nothing.
+// although the next probes of callers may come to nothing. It also does if no
+// background probe can be made, or if nobody makes them.
 func heals(w *world) string {
-	for _, bad := range []struct {
-		name  string
-		r     Result
-		hangs bool
-		n     int
-	}{{"", 0, false, 0}, {"hung", 0, true, 1}, {"canceled", Neutral, false, 3}, {"failed", Failure, false, 1}} {
-		if bad.n > 0 && w.m.mode == Closed {
+	for i, h := range []healer{
+		{}, {name: "hung", bad: 1, hangs: true}, {name: "canceled", bad: 3, r: Neutral}, {name: "failed", bad: 1, r: Failure},
+		{prober: idle}, {prober: keyless},
+	} {
+		if i > 0 && w.m.mode == Closed {
 			return ""
 		}
-		h := healer{w: *w, bad: bad.n, hangs: bad.hangs, r: bad.r}
-		if took, limit := h.run(), h.limit(bad.n); took > limit {
-			return fmt.Sprintf("I3: %d %s live probes, then answers: still %s after %s, the bound is %s", bad.n, bad.name, h.w.m.mode, took, limit)
+		h.w = *w
+		bad, limit := h.bad, h.limit()
+		if took := h.run(); took > limit {
+			return fmt.Sprintf("I3: %d %s live probes (prober %d), then answers: still %s after %s, the bound is %s", bad, h.name, h.prober, h.w.m.mode, took, limit)
 		}
 	}
 	return ""
 }
 
 type healer struct {
-	w     world
-	bad   int // live probes that come to nothing
-	hangs bool
-	r     Result
+	w      world
+	name   string
+	bad    int // live probes that come to nothing
+	hangs  bool
+	r      Result
+	prober int
 }
+
+// What a prober may be other than well.
+const (
+	idle    = 1 // it never runs
+	keyless = 2 // all it can say is that no probe can be made
+)
 
 // limit is the longest wait (the flap guard's reset, or 1.1 x the last wait)
 // and lease that may lie before a probe, once more for each that fails, the
 // growing delays after neutral ones, and what two probes take.
-func (h *healer) limit(bad int) time.Duration {
-	m := &h.w.m
+func (h *healer) limit() time.Duration {
+	m, bad := &h.w.m, h.bad
 	wait := max(m.cfg.Reset, m.scaled(waits[len(waits)-1])*11/10) + m.lease() + m.cfg.Reset/10
 	return wait + time.Duration(bad)*wait + m.scaled(waits[0])*2 + 10*h.beat()
 }
@@ -58,7 +66,14 @@ func (h *healer) run() time.Duration {
 	}
 	began := w.now
 	for range 500 {
-		due := w.do(move{kind: mvDue})
+		var due got
+		if h.prober != idle {
+			due = w.do(move{kind: mvDue})
+		}
+		if due.yes && h.prober == keyless {
+			w.do(move{kind: mvDone, seat: probeSeat, result: Void})
+			due = got{}
+		}
 		if due.yes {
 			w.now += h.beat()
 			w.do(move{kind: mvProgress, seat: probeSeat})
@@ -70,6 +85,9 @@ func (h *healer) run() time.Duration {
 		}
 		// To the next time that the prober or a refused caller was told.
 		next := max(w.m.until(w.now), w.now+h.beat())
+		if h.prober != 0 {
+			next = w.now + 10*h.beat()
+		}
 		if due.next > w.now {
 			next = min(next, due.next)
 		}

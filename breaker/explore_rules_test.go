@@ -177,7 +177,7 @@ func (e *edge) old() (n int) {
 	age := e.base.hang.age()
 	for i := range e.to.seats {
 		p := &e.to.seats[i]
-		if age > 0 && p.live && p.suspect && !p.token && p.ticket.gen() == e.base.gen&genMask && e.from.now-p.ticket.at >= age {
+		if age > 0 && p.live && p.suspect && !p.token && p.ticket.gen() == e.base.gen&genMask && p.ticket.at > e.base.hang.youngest && e.from.now-p.ticket.at >= age {
 			n++
 		}
 	}
@@ -201,23 +201,18 @@ func (e *edge) waits() string {
 			return fmt.Sprintf("I9: a caller may probe after %s of %s", t.live-now, reset)
 		}
 	default:
-		// A wait counts from the start of the probe before it, but leaves a
-		// breath after its end.
-		least, most := m.scaled(waits[0])*9/10, max(m.scaled(waits[len(waits)-1])*11/10, reset)
-		decided := e.mv.kind != mvDone || e.mv.result < Neutral
-		if decided && t.due-now < m.scaled(time.Second)-1 {
-			return fmt.Sprintf("I9: the next probe is after %s", t.due-now)
+		if e.mv.kind == mvDone && e.mv.result >= Neutral {
+			break // the slot went back
 		}
-		most += m.lease() + m.scaled(time.Second)
-		if d := t.due - t.started; d > most && t.due-now <= most {
-			break // a lease whose end was noticed late
-		} else if decided {
-			if !in(d, least, most) {
-				return fmt.Sprintf("I9: the next probe is after %s", d)
-			}
-			if t.flaps >= flapLimit && now-t.tripped < calmSpan && !in(t.due-now, reset*9/10, reset) {
-				return fmt.Sprintf("I9: a flapping breaker probes after %s", t.due-now)
-			}
+		// A wait counts from the start of the probe before it, but leaves a
+		// breath after its end; that of a flapping breaker counts from the end.
+		least, most, breath := m.scaled(waits[0])*9/10, m.scaled(waits[len(waits)-1])*11/10, m.scaled(time.Second)
+		flaps := t.flaps >= flapLimit && now-t.tripped < calmSpan
+		switch d := t.due - now; {
+		case flaps && !in(d, reset*9/10, reset):
+			return fmt.Sprintf("I9: a flapping breaker probes after %s", d)
+		case !flaps && !in(d, breath, breath) && !(d > breath && in(t.due-t.started, least, most)):
+			return fmt.Sprintf("I9: the next probe is after %s, %s after the last one began", d, t.due-t.started)
 		}
 	}
 	return ""

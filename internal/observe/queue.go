@@ -12,7 +12,7 @@ const (
 	queueLines = 4096
 	// batchTime is how long the first line of a batch waits for others: under
 	// load a write and a wake-up then serve many.
-	batchTime = 5 * time.Millisecond
+	batchTime = 20 * time.Millisecond
 	// keptBatch is the largest buffer that is used again.
 	keptBatch = 256 << 10
 	closeTime = 3 * time.Second

@@ -116,7 +116,7 @@ func (t *trial) judge() (verdict, reason string) {
 	case t.lied != "":
 		return fail, t.lied
 	case len(hard) > 0:
-		return fail, "not so: " + strings.Join(hard, "; ")
+		return fail, "not so: " + strings.Join(hard, "; ") + "; " + t.detail
 	case !t.rescued && t.typed:
 		return safe, t.detail
 	case !t.rescued:
