@@ -84,16 +84,18 @@ func (d *Driver) probe(ctx context.Context, p backstop.Probe) {
 }
 
 func (d *Driver) tryProbe(ctx context.Context, p *backstop.Probe) (o backstop.Outcome) {
+	call := &upstream.Call{Key: p.Key}
 	defer func() {
 		if recover() != nil {
 			o = bug()
 		}
+		o.Replayed = call.Replayed()
 		if o.Class == backstop.Canceled && ctx.Err() == context.DeadlineExceeded {
 			o.Class, o.Kind, o.Counts = backstop.Hang, backstop.KindTotal, backstop.CountsModel
 		}
 	}()
 	room, conn := d.options.Rooms[p.Upstream.Dialect], d.conns[p.Upstream.Name]
-	call := &upstream.Call{Outbound: room.Probe(p), Key: p.Key}
+	call.Outbound = room.Probe(p)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var silent atomic.Bool
