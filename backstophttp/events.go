@@ -28,7 +28,8 @@ type follower struct {
 	size      int             // bytes put together
 	malformed int
 	committed bool
-	last      time.Time // of the latest token
+	last      time.Time   // of the latest token
+	sig       wire.Signal // of the latest event; here, so that an event costs no memory
 	verdict   *backstop.Outcome
 
 	join  joiner       // of a rescuer on its way to the seam
@@ -181,7 +182,8 @@ func (f *follower) event(ev *sse.Event) {
 		}
 		return
 	}
-	sig := f.a.stream.Event(ev)
+	f.sig = f.a.stream.Event(ev)
+	sig := &f.sig
 	switch sig.Kind {
 	case wire.Malformed:
 		if f.malformed++; f.malformed > maxMalformed {
@@ -194,13 +196,13 @@ func (f *follower) event(ev *sse.Event) {
 	}
 	switch {
 	case f.mend != nil:
-		f.passMended(ev, &sig)
-	case sig.Kind == wire.Token && !f.progress(&sig, true):
+		f.passMended(ev, sig)
+	case sig.Kind == wire.Token && !f.progress(sig, true):
 		return
 	case f.join != nil:
-		f.reproduce(ev, &sig)
+		f.reproduce(ev, sig)
 	default:
-		f.pass(ev, &sig)
+		f.pass(ev, sig)
 	}
 	if sig.Kind == wire.Terminal && f.verdict == nil {
 		f.a.tail = true

@@ -29,7 +29,7 @@ func unknown(final bool) answer {
 
 // keyAhead: a key and a colon stand at i.
 func keyAhead(src []byte, i int, final bool) answer {
-	g, n := glyphAt(src, i)
+	g, _ := glyphAt(src, i)
 	switch {
 	case g == gEnd || g == gSplit:
 		return unknown(final)
@@ -40,7 +40,7 @@ func keyAhead(src []byte, i int, final bool) answer {
 		}
 		return colonAhead(src, end, final)
 	}
-	for k := i; k-i < maxKey; k += n {
+	for k, n := i, 0; k-i < maxKey; k += n {
 		if g, n = glyphAt(src, k); !g.word() {
 			if k == i {
 				return no
@@ -129,8 +129,8 @@ func memberAhead(src []byte, i int, final bool) answer {
 	if a != yes {
 		return a
 	}
-	g, n := glyphAt(src, i)
-	for k := i; ; k += n {
+	for k, n := i, 0; ; k += n {
+		var g glyph
 		if g, n = glyphAt(src, k); g == gEnd {
 			return yes
 		}

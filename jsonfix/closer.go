@@ -267,7 +267,7 @@ func (m *machine) fits(i, depth int) int {
 	comma := g == ','
 	if comma {
 		at, _ = afterNoise(m.src, at+n)
-		g, n = glyphAt(m.src, at)
+		g, _ = glyphAt(m.src, at)
 	}
 	key := keyAhead(m.src, at, m.final) != no
 	switch {

@@ -64,12 +64,6 @@ type machine struct {
 	sprints  int  // 1 if the strict scanner read all in one go
 }
 
-func newMachine(src []byte, start int, final bool) *machine {
-	m := &machine{}
-	m.reset(src, start, final)
-	return m
-}
-
 func (m *machine) reset(src []byte, start int, final bool) {
 	buf, known := m.buf[:0], m.balance
 	*m = machine{final: final, pos: start, start: start, output: output{room: m.room}, budget: 2*len(src) + 1<<16}

@@ -9,20 +9,18 @@ import (
 // keep their text. Nodes are not changed once built; a re-spelled value is
 // another node that shares what stayed the same.
 type node struct {
-	kind    byte // { [ " 0 t n, for false too: t
-	src     []byte
-	start   int
-	end     int
-	key     [2]int // of a member: offsets of its key, with quotes, in the parent's src
-	colon   [2]int // the colon and the blanks around it, in the parent's src
-	lead    [2]int // blanks in front of the key or item, in the parent's src
-	kids    []*node
-	lit     []byte // the text, if it is not src[start:end]
-	keyLit  []byte
-	dirty   bool // something inside changed
-	cut     bool // on the way to the cut
-	gone    int  // of an array: items dropped at the cut
-	emptied string
+	kind   byte // { [ " 0 t n, for false too: t
+	src    []byte
+	start  int
+	end    int
+	key    [2]int // of a member: offsets of its key, with quotes, in the parent's src
+	colon  [2]int // the colon and the blanks around it, in the parent's src
+	lead   [2]int // blanks in front of the key or item, in the parent's src
+	kids   []*node
+	lit    []byte // the text, if it is not src[start:end]
+	keyLit []byte
+	dirty  bool // something inside changed
+	cut    bool // on the way to the cut
 }
 
 type treeParser struct {

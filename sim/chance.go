@@ -67,18 +67,6 @@ const z95 = 1.6448536269514722
 // quantiles are a constant.
 type Spread struct{ P50, P95 float64 }
 
-// draw takes one value.
-func (s Spread) draw(d *dice) float64 {
-	if s.P50 <= 0 {
-		return 0
-	}
-	if s.P95 <= s.P50 {
-		return s.P50
-	}
-	sigma := ln(s.P95/s.P50) / z95
-	return s.P50 * exp(float64(sigma*d.normal()))
-}
-
 // The products below are converted to float64 on purpose: that keeps compilers
 // from fusing them with the sums around them, which some processors can and
 // others cannot, and which rounds differently. The standard library's Log and

@@ -16,13 +16,6 @@ func figured(t *testing.T, name string) {
 	}
 }
 
-func with(s Scenario, edit ...func(*Scenario)) Scenario {
-	for _, f := range edit {
-		f(&s)
-	}
-	return s
-}
-
 // noise is a steady share of errors from an instant on.
 func noise(word string, from, span time.Duration) Scenario {
 	s := outage(word)

@@ -13,7 +13,6 @@ import (
 type judge struct {
 	vendor  string
 	dialect backstop.Dialect
-	keys    int
 }
 
 // errorAnswer is what an upstream says with a status.

@@ -11,7 +11,6 @@ type replica struct {
 	index  int
 	engine *backstop.Engine
 	look   int64 // when the prober looks next, 0 = not planned
-	seen   uint64
 }
 
 // probing is one background probe.

@@ -90,12 +90,6 @@ func (x *exchange) cleanEnd() { x.raw("0\r\n\r\n") }
 // reset, for the fake has read the whole request.
 func (x *exchange) fin() { x.shut = true; _ = x.line.conn.Close() }
 
-func (x *exchange) rst() {
-	x.shut = true
-	_ = x.line.conn.SetLinger(0)
-	_ = x.line.conn.Close()
-}
-
 const open200 = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
 
 func (x *exchange) open200() { x.raw(open200) }

@@ -92,15 +92,18 @@ func flood(p pace) scenario {
 			return err
 		}
 		h.primary.arm("m", "hang", armed{})
-		const calls = 500
-		c := h.send(ctx, calls, p.of(20*time.Millisecond), question{model: "m", prompt: "X03 asks."}, text)
+		calls := 500
+		if p.scale != 1 {
+			calls = 150 // the rate stays: ten times as many a second would be another test
+		}
+		c := h.send(ctx, calls, 20*time.Millisecond, question{model: "m", prompt: "X03 asks."}, text)
 		c.into(t)
 		t.primary, t.backup = len(h.primary.sightings("X03", "")), len(h.backup.sightings("X03", ""))
 		if p.scale == 1 {
 			t.must("at most 25 of 500 wait over 4 s", c.slower <= 25, "%d", c.slower)
 			t.must("at most 125 of 500 wait over 2.5 s", c.slow <= 125, "%d", c.slow)
 		}
-		per := float64(t.primary+t.backup) / calls
+		per := float64(t.primary+t.backup) / float64(calls)
 		t.must("at most 1.35 requests a call", per <= 1.35, "%.3f", per)
 		t.detail += fmt.Sprintf("; %d over 2.5 s, %d over 4 s, %.2f requests a call", c.slow, c.slower, per)
 		return nil
