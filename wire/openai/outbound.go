@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"slices"
 	"strconv"
 
 	"backstop"
@@ -26,12 +27,19 @@ func (Room) Outbound(r *wire.Request, u *backstop.Upstream, s *backstop.Step) (w
 	if cannot := q.cannot(r, s); cannot != nil {
 		return out, cannot
 	}
-	if len(s.Without) == 0 && name == r.Model && settled(r, out.Stream) && !q.touches(r.Body) {
+	same := len(s.Without) == 0 && name == r.Model && !q.touches(r.Body)
+	if same && settled(r, out.Stream) {
 		return out, nil
 	}
 	whole, ok := root(r.Body)
 	if !ok {
 		return out, cannotTake("", "the request body cannot be read: this is our own fault")
+	}
+	if same && r.Stream && out.Stream && !member(r.Body, whole, "stream_options").there() {
+		// Most streams lack this and nothing else: one copy.
+		end := whole.to - 1
+		out.Body = slices.Concat(r.Body[:end], []byte(`,"stream_options":{"include_usage":true}`), r.Body[end:])
+		return out, nil
 	}
 	o := openObject(r.Body, whole)
 	if name != r.Model {
