@@ -9,7 +9,7 @@ import (
 
 func TestMain(m *testing.M) { testkit.Leaks(m) }
 
-// TestTheSixteenAndWhatIsBeyondThemPass plays everything in a tenth of its time.
+// TestTheSixteenAndWhatIsBeyondThemPass plays them in a tenth of their time.
 func TestTheSixteenAndWhatIsBeyondThemPass(t *testing.T) {
 	c, err := run(t.Context(), fastPace, chosen())
 	if err != nil {
@@ -24,13 +24,11 @@ func TestTheSixteenAndWhatIsBeyondThemPass(t *testing.T) {
 	}
 }
 
-// chosen are all scenarios, with -short those that leave the machine alone.
+// chosen are the scenarios that neither load the machine nor are judged by how
+// quick a busy one is: the others belong to `make crash`, on a quiet machine.
 func chosen() (ids []string) {
-	if !testing.Short() {
-		return nil
-	}
 	for _, s := range append(sixteen(&house{setup: setup{pace: fastPace}}), beyond(fastPace)...) {
-		if !s.heavy {
+		if !s.heavy && s.id != "X04" && s.id != "X09" {
 			ids = append(ids, s.id)
 		}
 	}
