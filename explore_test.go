@@ -175,11 +175,12 @@ func starts() []start {
 		p.Upstreams[0].Breaker.Failures, p.Upstreams[1].Breaker.Failures = 1, 1
 		p.Upstreams[0].Retry.Wait, p.Upstreams[0].Limits.Inflight = time.Second, 1
 		p.Routes[0].Stream.Rescue = "continue"
+		p.Upstreams[0].Retry.Max, p.Upstreams[1].Retry.Max = 3, 3
 	}
 	live := func(p *Plan) {
 		bare(p)
 		p.Upstreams[0].Breaker.Probe, p.Upstreams[1].Account = ProbeLive, "both"
-		p.Upstreams[0].Account = "both"
+		p.Upstreams[0].Account, p.Upstreams[0].Breaker.Failures = "both", 5
 	}
 	failed := []act{{actBegin, 0, 2}, {actEnd, 0, 1}, {actEnd, 0, 0}, {actBegin, 0, 2}, {actEnd, 0, 1}, {actEnd, 0, 0}}
 	return []start{
