@@ -158,7 +158,7 @@ func (r *run) describe(h http.Header) {
 	if r.local.body != nil {
 		rep.Model = r.local.model
 	}
-	values := make([]string, 0, 16)
+	values := make([]string, 0, 10)
 	set := func(name, value string) {
 		if value == "" {
 			return

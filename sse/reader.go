@@ -23,8 +23,8 @@ var (
 
 var errReadCount = errors.New("sse: the source returned an impossible count; it is no valid io.Reader")
 
-// A stream begins with a buffer of the first size, which holds an ordinary or two
-// events, and gives back what is larger than small when it is idle.
+// A stream begins with a buffer of the first size, which holds an ordinary
+// event, and gives back what is larger than small when it is idle.
 const (
 	first = 512
 	small = 2 << 10

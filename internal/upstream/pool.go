@@ -20,7 +20,7 @@ const (
 	maxHeaderBytes = 64 << 10
 	// bufferSize is enough for a head with a small body, or several events;
 	// larger bodies go past the buffers. Each open stream keeps two of them.
-	bufferSize = 2 << 10
+	bufferSize = 1536
 	// connectGrace lets the engine's own connect clock speak first; the
 	// dialer's limit only ends dials that nobody waits for any more.
 	connectGrace = 500 * time.Millisecond
