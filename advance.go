@@ -62,7 +62,7 @@ func (c *Call) advance(now time.Time) Step {
 
 // serve lets a local tier answer. It needs no time, so no deadline is asked.
 func (c *Call) serve(now time.Time, t *Tier) (Step, bool) {
-	if c.req.NoLocal || c.tooLong || c.origin != nil || (c.req.Embed && t.Local.Template != nil) {
+	if c.tooLong || c.origin != nil || !c.mayServe(t) {
 		return Step{}, false
 	}
 	a := &attempt{id: AttemptID(len(c.attempts) + 1), tier: c.tier, name: t.Name(), began: now, clock: now, key: -1, slot: -1}
@@ -71,20 +71,23 @@ func (c *Call) serve(now time.Time, t *Tier) (Step, bool) {
 	return Step{Kind: Serve, Attempt: a.id, Tier: c.tier, Reason: c.reason()}, true
 }
 
+// mayServe reports whether a local tier may answer this call: embeddings never
+// come from a template.
+func (c *Call) mayServe(t *Tier) bool {
+	return !c.req.NoLocal && !(c.req.Embed && t.Local.Template != nil)
+}
+
 // try admits an attempt at an upstream tier, or says why not: a limit, a park
 // or an open breaker slides the call down, it never fails it by itself.
 func (c *Call) try(now time.Time, t *Tier) (Step, string, time.Time) {
 	s := c.e.byName[t.Upstream]
-	sent := t.Model
-	if sent == "" {
-		sent = c.req.Model
-	}
+	sent := c.sent(t)
 	switch {
 	case c.spent >= MaxAttempts:
 		return Step{}, "budget", time.Time{}
 	case c.tooLong && t.Context <= c.context:
 		return Step{}, "context", time.Time{}
-	case c.req.Embed && !c.route.SameVectors && sent != c.firstModel():
+	case c.req.Embed && !c.route.SameVectors && sent != c.sent(&c.route.Tiers[0]): // other vectors are not comparable
 		return Step{}, "model", time.Time{}
 	}
 	m := s.model(sent)
@@ -200,20 +203,11 @@ func (c *Call) lower() bool {
 	}
 	for i := c.tier + 1; i < len(c.route.Tiers); i++ {
 		t := &c.route.Tiers[i]
-		if t.Local == nil || !c.req.NoLocal && !(c.req.Embed && t.Local.Template != nil) {
+		if t.Local == nil || c.mayServe(t) {
 			return true
 		}
 	}
 	return false
-}
-
-// firstModel is the model name that the first tier sends: embeddings of
-// another model are not comparable.
-func (c *Call) firstModel() string {
-	if m := c.route.Tiers[0].Model; m != "" {
-		return m
-	}
-	return c.req.Model
 }
 
 // enoughSamples is from when a p95 first token counts as known.

@@ -114,7 +114,7 @@ func (c *Call) hasNext(now time.Time, tier int) bool {
 	for i := tier + 1; i < len(c.route.Tiers); i++ {
 		t := &c.route.Tiers[i]
 		if t.Local != nil {
-			if !c.req.NoLocal && !(c.req.Embed && t.Local.Template != nil) {
+			if c.mayServe(t) {
 				return true
 			}
 			continue

@@ -61,9 +61,7 @@ func (a *App) startAdmin() {
 	if len(a.metricsLn) == 0 {
 		return
 	}
-	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", a.observer.Metrics())
-	m := server.NewHTTP(mux, a.log)
+	m := server.NewHTTP(admin.MetricsOnly(a.observer.Metrics()), a.log)
 	a.adminHTTP = append(a.adminHTTP, m)
 	for _, ln := range a.metricsLn {
 		a.serve("metrics listener", func() error { return m.Serve(ln) })
