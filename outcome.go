@@ -34,7 +34,6 @@ type Kind string
 // package wire.
 const (
 	// Hang.
-	KindConnect    Kind = "connect"     // no connection within the connect limit
 	KindFirstToken Kind = "first_token" // no meaningful token within the first-token limit
 	KindIdle       Kind = "idle"        // no meaningful token within the idle limit
 	KindTotal      Kind = "total"       // the total limit, although tokens were flowing
@@ -50,6 +49,7 @@ const (
 	// Broken.
 	KindDNS      Kind = "dns"
 	KindDial     Kind = "dial"
+	KindConnect  Kind = "connect" // no connection within the connect limit: nothing is open that could hang
 	KindTLS      Kind = "tls"
 	KindReset    Kind = "reset"
 	KindServer   Kind = "server"

@@ -18,7 +18,7 @@ var verdicts = map[string]backstop.Outcome{
 	"broken/dns":      {Class: backstop.Broken, Counts: backstop.CountsEndpoint, NextTier: true},
 	"broken/dial":     {Class: backstop.Broken, Counts: backstop.CountsEndpoint, NextTier: true},
 	"broken/tls":      {Class: backstop.Broken, Counts: backstop.CountsEndpoint, NextTier: true},
-	"broken/connect":  {Class: backstop.Hang, Kind: backstop.KindConnect, NextTier: true},
+	"broken/connect":  {Class: backstop.Broken, Kind: backstop.KindConnect, NextTier: true},
 	"broken/reset":    {Class: backstop.Broken, Counts: backstop.CountsModel, RetrySame: true, NextTier: true},
 	"broken/server":   {Class: backstop.Broken, Counts: backstop.CountsModel, RetrySame: true, NextTier: true},
 	"broken/timeout":  {Class: backstop.Broken, Counts: backstop.CountsModel, RetrySame: true, NextTier: true},

@@ -53,13 +53,13 @@ func verdict(err error) (backstop.Class, backstop.Kind) {
 		return backstop.Broken, backstop.KindTLS
 	case errors.As(err, &op) && (op.Op == "dial" || op.Op == "proxyconnect" || op.Op == "socks connect"):
 		if op.Timeout() {
-			return backstop.Hang, backstop.KindConnect
+			return backstop.Broken, backstop.KindConnect
 		}
 		return backstop.Broken, backstop.KindDial
 	case isReset(err):
 		return backstop.Broken, backstop.KindReset
 	case errors.As(err, &slow) && slow.Timeout():
-		return backstop.Hang, backstop.KindConnect // only a TLS handshake has a limit of its own
+		return backstop.Broken, backstop.KindConnect // only a TLS handshake has a limit of its own
 	case isProtocol(err):
 		return backstop.Garbled, backstop.KindProtocol
 	}
