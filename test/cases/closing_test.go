@@ -83,18 +83,22 @@ func (g *gateway) countedOnce() {
 
 // pooled waits until the connections of answers that have ended are back in
 // their pools: the end of a stream is read after its last event was passed on.
+// A pooled connection is one whose reader waits for the first byte of an
+// answer; one that is still at an answer waits elsewhere.
 func (g *gateway) pooled() {
 	g.t.Helper()
-	seen := 0 // a goroutine that never ran yet is not in the profile
 	eventually(g.t, "all connections are pooled", func() bool {
+		pooled := 0
 		for block := range strings.SplitSeq(profile(), "\n\n") {
-			if g.owns(block) && strings.Contains(block, "backstophttp.drain") {
-				seen = 0
+			switch {
+			case !g.owns(block) || !strings.Contains(block, "net/http.(*persistConn).readLoop"):
+			case !strings.Contains(block, "bufio.(*Reader).Peek"):
 				return false
+			default:
+				pooled++
 			}
 		}
-		seen++
-		return seen == 5
+		return pooled > 0
 	})
 }
 
