@@ -9,12 +9,15 @@ import (
 // Dialect is a wire format that callers and upstreams speak.
 type Dialect string
 
-// The dialects of this version. A plan may name all three; a tier whose
-// dialect the driver cannot speak yet is refused when the plan is built.
+// The dialects of this version. An upstream of a plan has one of the first
+// three.
 const (
 	OpenAI    Dialect = "openai"
 	Anthropic Dialect = "anthropic"
 	Gemini    Dialect = "gemini"
+	// Responses is a dialect of callers only: an upstream that serves it is one
+	// of the OpenAI dialect whose profile says so.
+	Responses Dialect = "responses"
 )
 
 // Unary says how a call that wants one JSON body is asked upstream.

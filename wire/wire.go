@@ -19,6 +19,7 @@ type Op string
 // The operations of this version.
 const (
 	Chat       Op = "chat"
+	Responses  Op = "responses"
 	Completion Op = "completion"
 	Embedding  Op = "embedding"
 )
@@ -38,6 +39,7 @@ type Request struct {
 	Logprobs  bool
 	Audio     bool
 	Stored    bool
+	Pinned    bool // it names something that only the upstream which made it knows
 	UsageOn   bool // the caller asked for a usage event at the end of its stream
 	MaxTokens int  // 0 = not given
 	InputSize int  // input tokens by a byte heuristic, for the context rule
