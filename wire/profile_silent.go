@@ -9,6 +9,8 @@ var silentModels = []struct {
 }{
 	{prefixes: []string{"o1", "o3", "o4", "gpt-5", "codex-"}, except: []string{"gpt-5-chat"}},
 	{prefixes: []string{"gemini-2.5", "gemini-3"}, except: []string{"gemini-2.5-flash-lite"}},
+	// Their thinking is left out of the stream unless the call asks for summaries.
+	{prefixes: []string{"claude-opus-4-7", "claude-opus-4-8", "claude-opus-5", "claude-sonnet-5", "claude-fable-5", "claude-mythos"}},
 	{prefixes: []string{"grok-4"}, except: []string{"grok-4-fast-non-reasoning", "grok-4-1-fast-non-reasoning"}},
 }
 

@@ -23,6 +23,12 @@ var vendors = []Vendor{
 		Name: "anthropic", Dialect: backstop.Anthropic, Auth: "x-api-key",
 		BaseURL: "https://api.anthropic.com", Model: "claude-sonnet-4-5", Env: []string{"ANTHROPIC"},
 		Owns: []string{"claude-"}, Hosts: []string{"api.anthropic.com"}, Quirks: plainQuirks,
+		ByModel: []ModelQuirks{{
+			// Sampling parameters are gone: any value but the default is a 400
+			// ("temperature is deprecated for this model", since 2026-04).
+			Prefixes: []string{"claude-opus-4-7", "claude-opus-4-8", "claude-opus-5", "claude-sonnet-5", "claude-fable-5", "claude-mythos"},
+			Quirks:   backstop.Quirks{DropParams: []string{"temperature", "top_p", "top_k"}},
+		}},
 	},
 	{
 		Name: "gemini", Dialect: backstop.Gemini, Auth: "x-goog-api-key",
@@ -53,6 +59,11 @@ var vendors = []Vendor{
 	{
 		Name: "xai", Dialect: backstop.OpenAI, Auth: "bearer", Owns: []string{"grok-"}, Hosts: []string{"api.x.ai", "*.api.x.ai"},
 		Responses: true, Quirks: plainQuirks,
+		ByModel: []ModelQuirks{{
+			// "Model … does not support parameter presencePenalty", even at 0.
+			Prefixes: []string{"grok-3-mini", "grok-4", "grok-code", "grok-build"},
+			Quirks:   backstop.Quirks{DropParams: []string{"presence_penalty", "frequency_penalty"}},
+		}},
 	},
 	{
 		Name: "cohere", Dialect: backstop.OpenAI, Auth: "bearer", Owns: []string{"command", "embed-", "c4ai-"},

@@ -86,6 +86,9 @@ func explainTier(out io.Writer, u *backstop.Upstream, t *backstop.Tier, model st
 	if !lower {
 		next = "is refused"
 	}
+	for _, fact := range vendorWords(u, sent) {
+		line(fact[0], "%s", fact[1])
+	}
 	line("skipped", "if its breaker is open, every key is parked, or a limit is reached: the call %s, nothing waits", next)
 	line("limits", "%s", limitWords(u, t, lower))
 	line("breaker", "%s", breakerWords(&u.Breaker))
