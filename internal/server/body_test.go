@@ -139,10 +139,9 @@ func TestAnAnnouncedLengthCostsNothing(t *testing.T) {
 
 func TestWhoWaitsForAContinueGetsItsRefusalAtOnce(t *testing.T) {
 	b := serve(t, Options{MaxBody: 100})
-	start := time.Now()
 	got := b.raw(okHead + "Expect: 100-continue\r\nContent-Length: 5000\r\n\r\n")
-	if strings.Join(got, " ") != "413" || time.Since(start) > time.Second {
-		t.Errorf("answers %v after %s", got, time.Since(start))
+	if strings.Join(got, " ") != "413" { // a server that waits for the body says 408
+		t.Errorf("answers %v", got)
 	}
 }
 
