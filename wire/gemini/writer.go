@@ -1,0 +1,132 @@
+package gemini
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"github.com/tidwall/gjson"
+
+	"backstop"
+	"backstop/sse"
+	"backstop/wire"
+)
+
+// writer passes on one stream.
+type writer struct {
+	out    []byte
+	last   []byte // the event that waits for a note, framed
+	data   []byte // its data
+	ended  bool   // a finish reason was here
+	closed bool
+
+	id, model string // raw, of the first event that has them
+}
+
+// Writer makes the caller's stream out of events of this dialect. They pass as
+// the bytes they came in, except that events which are more than one line of
+// data are framed anew (the SDKs read nothing else), vendors' own finish
+// reasons get the dialect's word, and comments and malformed events are left
+// out.
+//
+// From the first finish reason on, the latest event waits for the next one or
+// for Close, because the last event has the place for a note:
+//
+//	data: {"candidates":[…],"x_backstop":{…}}
+func (Room) Writer(*wire.Request) wire.StreamWriter { return &writer{} }
+
+func (w *writer) Event(ev *sse.Event, sig *wire.Signal) []byte {
+	if w.closed || sig != nil && (sig.Kind == wire.Malformed || sig.Kind == wire.Fault) {
+		return nil
+	}
+	c, ok := parse(ev)
+	if !ok {
+		return nil
+	}
+	w.remember(&c)
+	e := edits{b: ev.Data}
+	c.each(func(_ int, v gjson.Result) {
+		reason := finish(v)
+		if word := ownReason(reason); word != reason {
+			e.replace(v.Get("finishReason"), quoted(word))
+		}
+	})
+	w.out = w.out[:0]
+	if raw := ev.Raw; len(e.list) == 0 && ev.Name == "" && oneLiner(raw) {
+		w.pass(&c, ev.Data, raw)
+	} else {
+		w.pass(&c, oneLine(e.apply()), nil)
+	}
+	return w.out
+}
+
+// pass hands an event out, or holds it back. raw is its frame, nil = it needs
+// one.
+func (w *writer) pass(c *chunk, data, raw []byte) {
+	w.out = append(w.out, w.last...)
+	w.last = w.last[:0]
+	w.ended = w.ended || ends(c)
+	to := &w.out
+	if w.ended {
+		to = &w.last
+		w.data = append(w.data[:0], data...)
+	}
+	if raw != nil {
+		*to = append(*to, raw...)
+	} else {
+		*to = sse.Append(*to, "", data)
+	}
+}
+
+// ends reports whether an event says why something ended.
+func ends(c *chunk) bool {
+	found := c.blocked()
+	c.each(func(_ int, v gjson.Result) { found = found || finish(v) != "" })
+	return found
+}
+
+func (w *writer) remember(c *chunk) {
+	if w.id == "" && w.model == "" {
+		w.id, w.model = c.root.Get("responseId").Raw, c.root.Get("modelVersion").Raw
+	}
+}
+
+// oneLiner reports whether an event is one line of data and its end. The last
+// event of a stream that was cut may lack the latter.
+func oneLiner(raw []byte) bool {
+	line, ok := bytes.CutSuffix(raw, []byte("\n\n"))
+	if !ok {
+		line, ok = bytes.CutSuffix(raw, []byte("\r\n\r\n"))
+	}
+	return ok && bytes.HasPrefix(line, []byte("data:")) && bytes.IndexByte(line, '\n') < 0 && bytes.IndexByte(line, '\r') < 0
+}
+
+func (w *writer) Close(note *wire.Note) []byte {
+	if w.closed || !w.ended {
+		return nil
+	}
+	w.closed = true
+	if note == nil {
+		return w.last
+	}
+	w.out = sse.Append(w.out[:0], "", setMember(oneLine(w.data), "x_backstop", string(noteJSON(note))))
+	return w.out
+}
+
+// noteJSON cannot fail: a note holds strings, numbers and booleans.
+func noteJSON(n *wire.Note) []byte {
+	b, err := json.Marshal(n)
+	if err != nil {
+		return []byte("{}")
+	}
+	return b
+}
+
+// Failure ends the stream: after it nothing more is written.
+func (w *writer) Failure(f *backstop.Failure, id string) []byte {
+	if w.closed {
+		return nil
+	}
+	w.closed = true
+	w.out = sse.Append(w.out[:0], "", oneLine(Room{}.Failure(f, id)))
+	return w.out
+}
