@@ -1,0 +1,127 @@
+package responses
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"backstop"
+	"backstop/sse"
+	"backstop/wire"
+)
+
+// judged is one line of the file of upstream answers that all rooms share.
+type judged struct {
+	ID, Vendor, Surface, Body, Dialect string
+
+	Status  int
+	Headers map[string]string
+	Want    struct {
+		Outcome, Kind, Counts, Caller string
+
+		RetrySame bool `json:"retry_same"`
+		NextTier  bool `json:"next_tier"`
+	}
+}
+
+func (j *judged) reply(s wire.Surface) *wire.Reply {
+	h := http.Header{}
+	for k, v := range j.Headers {
+		h.Set(k, v)
+	}
+	return &wire.Reply{
+		Vendor: j.Vendor, Dialect: backstop.OpenAI, Caller: backstop.Responses, Surface: s,
+		Status: j.Status, Header: h, Body: []byte(j.Body), Now: time.Date(2026, 11, 29, 12, 0, 0, 0, time.UTC),
+	}
+}
+
+// An upstream of the OpenAI dialect may say in any body that something is
+// wrong, whichever form it was asked in; streams are those of this form.
+func TestRecordedAnswersGetTheirVerdict(t *testing.T) {
+	b, err := os.ReadFile("../openai/testdata/upstream-answers.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := 0
+	for lines := bufio.NewScanner(bytes.NewReader(b)); lines.Scan(); {
+		var j judged
+		if err := json.Unmarshal(lines.Bytes(), &j); err != nil {
+			t.Fatal(err)
+		}
+		stream := strings.HasPrefix(j.Surface, "stream-") && strings.Contains(j.Body, `"response.`)
+		body := j.Surface == "body-200" && (j.Want.Outcome != "ok" || strings.Contains(j.Body, `"object":"response"`)) && !strings.Contains(j.Body, `"choices"`)
+		if j.Dialect != "openai" || !stream && !body {
+			continue
+		}
+		seen++
+		t.Run(j.ID, func(t *testing.T) {
+			var o backstop.Outcome
+			if stream {
+				r := Room{}.Reader(&wire.Request{Op: wire.Responses, Stream: true}, j.reply(wire.SurfaceFirst))
+				events := sse.NewReader(strings.NewReader(j.Body), 0)
+				for {
+					ev, err := events.Next()
+					if ev != nil && r.Event(ev).Kind == wire.Fault || err != nil {
+						break
+					}
+				}
+				o = r.End(true)
+			} else {
+				o = Room{}.JudgeBody(nil, j.reply(wire.SurfaceBody))
+			}
+			w := j.Want
+			if o.Class.String() != w.Outcome || w.Outcome != "ok" && string(o.Kind) != w.Kind || o.RetrySame != w.RetrySame || o.NextTier != w.NextTier ||
+				(o.Counts != backstop.CountsNone) != (w.Counts != "none") || o.Passthrough != (w.Caller == "passthrough") {
+				t.Errorf("%+v, want %+v", o, w)
+			}
+		})
+	}
+	if seen < 10 {
+		t.Errorf("%d answers of this form", seen)
+	}
+}
+
+func TestBodiesAreJudged(t *testing.T) {
+	text := func(s string) string {
+		return `[{"type":"message","content":[{"type":"output_text","text":` + quoted(s) + `}]}]`
+	}
+	for name, c := range map[string]struct{ body, want string }{
+		"an answer":               {`{"status":"completed","output":` + text("a") + `,"usage":{"input_tokens":1,"output_tokens":2}}`, "ok"},
+		"an answer without words": {`{"output":` + text("a") + `}`, "ok"},
+		"a tool call":             {`{"status":"completed","output":[{"type":"function_call","name":"f"}]}`, "ok"},
+		"a search alone":          {`{"status":"completed","output":[{"type":"web_search_call"}]}`, "ok"},
+		"cut at the limit":        {`{"status":"incomplete","incomplete_details":{"reason":"max_output_tokens"},"output":[]}`, "ok"},
+		"filtered":                {`{"status":"incomplete","incomplete_details":{"reason":"content_filter"},"output":` + text("a") + `}`, "refused/filter"},
+		"refused":                 {`{"status":"completed","output":[{"type":"message","content":[{"type":"refusal","refusal":"no"}]}]}`, "refused/filter"},
+		"nothing":                 {`{"status":"completed","output":[]}`, "garbled/blank"},
+		"an empty text":           {`{"status":"completed","output":` + text("") + `}`, "garbled/blank"},
+		"reasoning alone":         {`{"status":"completed","output":[{"type":"reasoning","summary":[{"type":"summary_text","text":"x"}]}]}`, "garbled/blank"},
+		"failed":                  {`{"status":"failed","error":{"code":"server_error","message":"x"},"output":[]}`, "broken/server"},
+		"failed without a word":   {`{"status":"failed","error":null,"output":` + text("a") + `}`, "broken/server"},
+		"cancelled":               {`{"status":"cancelled","output":[]}`, "broken/server"},
+		"over its rate":           {`{"error":{"code":"rate_limit_exceeded","message":"x"}}`, "limited/rate"},
+		"not done":                {`{"status":"in_progress","output":[]}`, "garbled/blank"},
+		"in the background":       {`{"status":"queued","background":true,"output":[]}`, "ok"},
+		"a page":                  {`<html><body>502</body></html>`, "garbled/html"},
+		"a chat":                  {`{"choices":[]}`, "garbled/protocol"},
+		"an empty body":           {``, "garbled/empty"},
+		"output is a text":        {`{"output":"a"}`, "garbled/protocol"},
+		"nested without end":      {strings.Repeat("[", 100000), "garbled/protocol"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := &wire.Reply{Status: 200, Dialect: backstop.OpenAI, Caller: backstop.Responses, Surface: wire.SurfaceBody, Body: []byte(c.body)}
+			o := Room{}.JudgeBody(nil, a)
+			if o.Reason() != c.want {
+				t.Errorf("%s, want %s", o.Reason(), c.want)
+			}
+			if c.want == "ok" && !o.Passthrough || c.want == "refused/filter" && (!o.Passthrough || string(o.Body) != c.body) {
+				t.Errorf("it may not pass: %+v", o)
+			}
+		})
+	}
+}
