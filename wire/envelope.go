@@ -188,7 +188,7 @@ func (e *envelope) native(d backstop.Dialect) bool {
 		return false
 	}
 	switch d {
-	case backstop.OpenAI:
+	case backstop.OpenAI, backstop.Responses:
 		return textOrNull(obj.Get("type")) && textOrNull(obj.Get("code")) && textOrNull(obj.Get("param"))
 	case backstop.Anthropic:
 		return e.root.Get("type").Str == "error" && obj.Get("type").Type == gjson.String

@@ -47,7 +47,7 @@ var credentials = regexp.MustCompile(`(?i)\b(?:sk|ak|pk|rk|gsk|xai|org|proj|key)
 var (
 	paramShape = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.\[\]-]{0,63}$`)
 	// paramWords finds the name in a message that has no param field.
-	paramWords = regexp.MustCompile(`(?i)(?:unsupported parameter|unknown parameter|unrecognized request argument supplied|unknown field|unexpected keyword argument|extra inputs are not permitted|invalid parameter|property)[: ]+['"` + "`" + `]?([a-z_][a-z0-9_.]{1,63})`)
+	paramWords = regexp.MustCompile(`(?i)(?:unsupported parameter|unknown parameter|unrecognized request argument supplied|unknown field|unknown name|unexpected keyword argument|extra inputs are not permitted|invalid parameter|property)[: ]+['"` + "`" + `]?([a-z_][a-z0-9_.]{1,63})`)
 	// paramInvalid finds it where the value is what is wrong.
 	paramInvalid = regexp.MustCompile("(?i)^(?:[a-z ]{0,30}error: )?(?:invalid )?[`'\"]?([a-z]+(?:_[a-z]+)*|top_[pk])[`'\"]?(?: must be |: only | is not supported|: extra inputs)")
 )

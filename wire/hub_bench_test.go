@@ -15,12 +15,14 @@ func BenchmarkRequest(b *testing.B) {
 	bodies := map[string][]byte{
 		"openai":    []byte(`{"model":"gpt-4o","messages":[{"role":"user","content":"` + long + `"}],"temperature":0.5}`),
 		"anthropic": []byte(`{"model":"claude-sonnet-4-5","max_tokens":100,"messages":[{"role":"user","content":"` + long + `"}],"temperature":0.5}`),
+		"gemini":    []byte(`{"contents":[{"role":"user","parts":[{"text":"` + long + `"}]}],"generationConfig":{"temperature":0.5}}`),
+		"responses": []byte(`{"model":"gpt-4o","input":[{"role":"user","content":"` + long + `"}],"temperature":0.5}`),
 	}
 	for from := range rooms {
 		b.Run(from+" to itself", func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				r, _ := rooms[from].Read(wire.Chat, bodies[from])
+				r, _ := rooms[from].Read(opOf(from), bodies[from])
 				rooms[from].Outbound(r, upstreams[from], &backstop.Step{Model: "other"})
 			}
 		})
@@ -31,7 +33,7 @@ func BenchmarkRequest(b *testing.B) {
 			b.Run(from+" to "+to, func(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
-					r, _ := rooms[from].Read(wire.Chat, bodies[from])
+					r, _ := rooms[from].Read(opOf(from), bodies[from])
 					p, _ := rooms[from].ToHub(r)
 					rooms[to].FromHub(p, upstreams[to], &backstop.Step{Model: models[to]})
 				}

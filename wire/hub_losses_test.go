@@ -117,3 +117,27 @@ func TestToolIDsStayTheSame(t *testing.T) {
 		t.Error("an id changed, or two became one")
 	}
 }
+
+func TestSamplingGoesOnlyToModelsThatTakeIt(t *testing.T) {
+	body := `{"model":"m","messages":[{"role":"user","content":"hi"}],"temperature":0.3}`
+	for model, takes := range map[string]bool{
+		"claude-3-5-haiku": true, "claude-sonnet-4-5": true, "claude-sonnet-4-6": true, "claude-opus-4-6": true, "other": true,
+		"claude-opus-4-7": false, "claude-opus-5": false, "claude-sonnet-5-5": false, "claude-haiku-5-5": false,
+	} {
+		out, losses := hub(t, "openai", "anthropic", []byte(body), &backstop.Step{Model: model})
+		if len(losses.Cannot) > 0 || strings.Contains(string(out.Body), `"temperature":0.3`) != takes || (strings.Join(losses.Left, " ") == "temperature") == takes {
+			t.Errorf("%s: %+v %s", model, losses, out.Body)
+		}
+	}
+}
+
+func TestAnEffortIsOneThatTheModelKnows(t *testing.T) {
+	body := `{"model":"m","messages":[{"role":"user","content":"hi"}],"reasoning_effort":"xhigh"}`
+	for model, want := range map[string]string{
+		"claude-opus-4-6": `"effort":"high"`, "claude-opus-4-7": `"effort":"xhigh"`, "claude-sonnet-4-5": `"budget_tokens"`,
+	} {
+		if out, losses := hub(t, "openai", "anthropic", []byte(body), &backstop.Step{Model: model}); len(losses.Cannot) > 0 || !strings.Contains(string(out.Body), want) {
+			t.Errorf("%s: %+v %s", model, losses, out.Body)
+		}
+	}
+}

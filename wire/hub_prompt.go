@@ -84,10 +84,16 @@ func (l *Losses) note(p *Prompt, hint bool, fields []string) {
 	}
 }
 
+// maxLosses bounds each list of losses: they go into a header and a message.
+const maxLosses = 64
+
 func (l *Losses) add(name string, hint bool) {
 	list := &l.Cannot
 	if hint {
 		list = &l.Left
+	}
+	if len(*list) == maxLosses {
+		return
 	}
 	for _, have := range *list {
 		if have == name {

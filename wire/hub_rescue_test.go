@@ -11,6 +11,7 @@ import (
 // opened and resumed are the begin of a stream that broke off after "Hello",
 // and the stream of an upstream that says "Hello world", by dialect.
 var opened = map[string][]string{
+	"gemini": {`{"candidates":[{"content":{"parts":[{"text":"Hello"}],"role":"model"},"index":0}],"modelVersion":"first","responseId":"c1"}`},
 	"openai": {`{"id":"c1","object":"chat.completion.chunk","created":1,"model":"first","choices":[{"index":0,"delta":{"role":"assistant","content":"Hello"},"finish_reason":null}]}`},
 	"anthropic": {
 		`{"type":"message_start","message":{"id":"c1","type":"message","role":"assistant","model":"first","content":[],"stop_reason":null,"stop_sequence":null,"usage":{"input_tokens":1,"output_tokens":1}}}`,
@@ -20,9 +21,22 @@ var opened = map[string][]string{
 		`{"type":"content_block_start","index":1,"content_block":{"type":"text","text":""}}`,
 		`{"type":"content_block_delta","index":1,"delta":{"type":"text_delta","text":"Hello"}}`,
 	},
+	"responses": {
+		`{"type":"response.created","sequence_number":0,"response":{"id":"c1","object":"response","created_at":1,"status":"in_progress","model":"first","output":[]}}`,
+		`{"type":"response.output_item.added","sequence_number":1,"output_index":0,"item":{"id":"rs_1","type":"reasoning","summary":[]}}`,
+		`{"type":"response.output_item.done","sequence_number":2,"output_index":0,"item":{"id":"rs_1","type":"reasoning","summary":[{"type":"summary_text","text":"hm"}]}}`,
+		`{"type":"response.output_item.added","sequence_number":3,"output_index":1,"item":{"id":"msg_1","type":"message","status":"in_progress","role":"assistant","content":[]}}`,
+		`{"type":"response.content_part.added","sequence_number":4,"output_index":1,"content_index":0,"item_id":"msg_1","part":{"type":"output_text","annotations":[],"text":""}}`,
+		`{"type":"response.output_text.delta","sequence_number":5,"output_index":1,"content_index":0,"item_id":"msg_1","delta":"Hello"}`,
+	},
 }
 
 var resumed = map[string][]string{
+	"gemini": {
+		`{"candidates":[{"content":{"parts":[{"text":"so","thought":true}],"role":"model"}}],"modelVersion":"second","responseId":"c2"}`,
+		`{"candidates":[{"content":{"parts":[{"text":"Hello world"}],"role":"model"}}],"modelVersion":"second","responseId":"c2"}`,
+		`{"candidates":[{"content":{"parts":[{"text":"","thoughtSignature":"c2VjcmV0"}],"role":"model"},"finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":9,"candidatesTokenCount":3},"modelVersion":"second","responseId":"c2"}`,
+	},
 	"openai": {
 		`{"id":"c2","created":2,"model":"second","choices":[{"index":0,"delta":{"role":"assistant","reasoning_content":"so"}}]}`,
 		`{"id":"c2","created":2,"model":"second","choices":[{"index":0,"delta":{"content":"Hello world"}}]}`,
@@ -39,6 +53,19 @@ var resumed = map[string][]string{
 		`{"type":"content_block_stop","index":1}`,
 		`{"type":"message_delta","delta":{"stop_reason":"end_turn","stop_sequence":null},"usage":{"output_tokens":3}}`,
 		`{"type":"message_stop"}`,
+	},
+	"responses": {
+		`{"type":"response.created","sequence_number":0,"response":{"id":"c2","object":"response","created_at":2,"status":"in_progress","model":"second","output":[]}}`,
+		`{"type":"response.output_item.added","sequence_number":1,"output_index":0,"item":{"id":"rs_c2","type":"reasoning","summary":[]}}`,
+		`{"type":"response.reasoning_summary_part.added","sequence_number":2,"output_index":0,"summary_index":0,"item_id":"rs_c2","part":{"type":"summary_text","text":""}}`,
+		`{"type":"response.reasoning_summary_text.delta","sequence_number":3,"output_index":0,"summary_index":0,"item_id":"rs_c2","delta":"so"}`,
+		`{"type":"response.output_item.done","sequence_number":4,"output_index":0,"item":{"id":"rs_c2","type":"reasoning","summary":[{"type":"summary_text","text":"so"}]}}`,
+		`{"type":"response.output_item.added","sequence_number":5,"output_index":1,"item":{"id":"msg_c2","type":"message","status":"in_progress","role":"assistant","content":[]}}`,
+		`{"type":"response.content_part.added","sequence_number":6,"output_index":1,"content_index":0,"item_id":"msg_c2","part":{"type":"output_text","annotations":[],"text":""}}`,
+		`{"type":"response.output_text.delta","sequence_number":7,"output_index":1,"content_index":0,"item_id":"msg_c2","delta":"Hello world"}`,
+		`{"type":"response.output_text.done","sequence_number":8,"output_index":1,"content_index":0,"item_id":"msg_c2","text":"Hello world"}`,
+		`{"type":"response.output_item.done","sequence_number":9,"output_index":1,"item":{"id":"msg_c2","type":"message","status":"completed","role":"assistant","content":[{"type":"output_text","annotations":[],"text":"Hello world"}]}}`,
+		`{"type":"response.completed","sequence_number":10,"response":{"id":"c2","object":"response","created_at":2,"status":"completed","model":"second","output":[{"id":"msg_c2","type":"message","status":"completed","role":"assistant","content":[{"type":"output_text","annotations":[],"text":"Hello world"}]}],"usage":{"input_tokens":9,"output_tokens":3}}}`,
 	},
 }
 

@@ -15,6 +15,7 @@ type Piece struct {
 	Call   int    // place among the choice's tool calls, NoCall = the text
 	Text   string // decoded
 	Finish string // finish reason of the choice
+	Tool   string // name of the tool that is called, "" = none, or not said
 	// Cut marks, for Mender.Mend, a piece that does not say all that it was to
 	// say: its choice ends with the word for that.
 	Cut bool
@@ -49,6 +50,20 @@ type PieceReader interface {
 	// appendTo appends it, decoded, as AppendText does. A call that is not one
 	// of a list is NoCall.
 	Arguments(visit func(choice, call int, appendTo func([]byte) []byte))
+}
+
+// ToolNamer is a PieceReader that also says which tools are called.
+type ToolNamer interface {
+	// ToolNames shows each tool call that the latest event names the tool of,
+	// numbered as Arguments numbers it.
+	ToolNames(visit func(choice, call int, tool string))
+}
+
+// Refuser is a StreamReader that knows a refusal from an answer.
+type Refuser interface {
+	// Refusing reports whether what was said so far, reasoning aside, is a
+	// refusal and nothing else.
+	Refusing() bool
 }
 
 // Patcher is a StreamWriter that can pass on events with other words in them.

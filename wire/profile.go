@@ -25,7 +25,7 @@ type Vendor struct {
 	// Hosts select the profile by the host of a base URL: a name, "*.suffix",
 	// "prefix*.suffix" or ":port".
 	Hosts []string
-	// Responses: /responses is served natively.
+	// Responses: /responses is served natively, for every model.
 	Responses bool
 	// Quirks hold for every model, ByModel for some in addition.
 	Quirks  backstop.Quirks

@@ -4,6 +4,13 @@ import "backstop"
 
 // vendors is the table of profiles; the first is the generic one. Hosts,
 // models and habits as of 2026-11. Models age fast: set them in the plan.
+//
+// Responses, as of 2026-11, by the vendors' own pages: all that say so serve
+// it, most without state (Groq, OpenRouter and Ollama know no earlier answers);
+// the local servers since 2025 (LM Studio 0.3.29, vLLM 0.10, Ollama 0.13.3;
+// one that is older is to be called generic). DeepSeek and Together serve it
+// for some of their models, Bedrock too, and llama.cpp makes a chat of it
+// itself: these are asked for a chat, which they serve for all.
 var vendors = []Vendor{
 	{Name: genericName, Dialect: backstop.OpenAI, Auth: "bearer", Quirks: plainQuirks},
 
@@ -51,11 +58,11 @@ var vendors = []Vendor{
 		},
 	},
 	{
-		Name: "groq", Dialect: backstop.OpenAI, Auth: "bearer", Hosts: []string{"api.groq.com"},
+		Name: "groq", Dialect: backstop.OpenAI, Auth: "bearer", Hosts: []string{"api.groq.com"}, Responses: true,
 		Quirks: backstop.Quirks{DropParams: []string{"logprobs", "top_logprobs", "logit_bias"}, ToolIDMax: 64, ReasoningContent: "optional"},
 	},
 	{Name: "together", Dialect: backstop.OpenAI, Auth: "bearer", Hosts: []string{"api.together.xyz", "api.together.ai"}, Quirks: plainQuirks},
-	{Name: "openrouter", Dialect: backstop.OpenAI, Auth: "bearer", Hosts: []string{"openrouter.ai", "*.openrouter.ai"}, Quirks: plainQuirks},
+	{Name: "openrouter", Dialect: backstop.OpenAI, Auth: "bearer", Hosts: []string{"openrouter.ai", "*.openrouter.ai"}, Responses: true, Quirks: plainQuirks},
 	{
 		Name: "xai", Dialect: backstop.OpenAI, Auth: "bearer", Owns: []string{"grok-"}, Hosts: []string{"api.x.ai", "*.api.x.ai"},
 		Responses: true, Quirks: plainQuirks,
@@ -117,12 +124,12 @@ var vendors = []Vendor{
 	},
 	{Name: "siliconflow", Dialect: backstop.OpenAI, Auth: "bearer", Hosts: []string{"api.siliconflow.cn", "api.siliconflow.com"}, Quirks: plainQuirks},
 	{Name: "stepfun", Dialect: backstop.OpenAI, Auth: "bearer", Owns: []string{"step-"}, Hosts: []string{"api.stepfun.com", "api.stepfun.ai"}, Quirks: plainQuirks},
-	{Name: "ollama", Dialect: backstop.OpenAI, Auth: "bearer", Hosts: []string{":11434", "ollama.com"}, Quirks: plainQuirks},
-	{Name: "vllm", Dialect: backstop.OpenAI, Auth: "bearer", Quirks: plainQuirks},
+	{Name: "ollama", Dialect: backstop.OpenAI, Auth: "bearer", Hosts: []string{":11434", "ollama.com"}, Responses: true, Quirks: plainQuirks},
+	{Name: "vllm", Dialect: backstop.OpenAI, Auth: "bearer", Responses: true, Quirks: plainQuirks},
 	{Name: "llama.cpp", Dialect: backstop.OpenAI, Auth: "bearer", Quirks: plainQuirks},
-	{Name: "lmstudio", Dialect: backstop.OpenAI, Auth: "bearer", Hosts: []string{":1234"}, Quirks: plainQuirks},
+	{Name: "lmstudio", Dialect: backstop.OpenAI, Auth: "bearer", Hosts: []string{":1234"}, Responses: true, Quirks: plainQuirks},
 	{Name: "tgi", Dialect: backstop.OpenAI, Auth: "bearer", Quirks: plainQuirks},
-	{Name: "litellm", Dialect: backstop.OpenAI, Auth: "bearer", Hosts: []string{":4000"}, Quirks: plainQuirks},
+	{Name: "litellm", Dialect: backstop.OpenAI, Auth: "bearer", Hosts: []string{":4000"}, Responses: true, Quirks: plainQuirks},
 	{Name: "one-api", Dialect: backstop.OpenAI, Auth: "bearer", Quirks: plainQuirks},
 }
 

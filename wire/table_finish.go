@@ -27,7 +27,7 @@ type Finish struct {
 // finishes holds every known finish reason of an OpenAI-style answer. Facts as
 // of 2026-11: eos_token is TGI's, sensitive and model_context_window_exceeded
 // Zhipu's, insufficient_system_resource DeepSeek's, error OpenRouter's, abort
-// vLLM's and SGLang's; the capitals come from relays in front of Gemini.
+// vLLM's and SGLang's; the capitals are Gemini's, also through relays.
 var finishes = map[string]Finish{
 	"stop":          {Kind: FinishGood, Name: "stop"},
 	"tool_calls":    {Kind: FinishGood, Name: "tool_calls"},
@@ -69,6 +69,12 @@ var finishes = map[string]Finish{
 	"abort":                        {Kind: FinishFault, ruling: server},
 	"timeout":                      {Kind: FinishFault, ruling: late},
 	"MALFORMED_FUNCTION_CALL":      {Kind: FinishFault, ruling: badJSON},
+	"UNEXPECTED_TOOL_CALL":         {Kind: FinishFault, ruling: badJSON},
+	"TOO_MANY_TOOL_CALLS":          {Kind: FinishFault, ruling: badJSON},
+	"MISSING_THOUGHT_SIGNATURE":    {Kind: FinishFault, ruling: badJSON},
+	"MALFORMED_RESPONSE":           {Kind: FinishFault, ruling: badJSON},
+	"OTHER":                        {Kind: FinishFault, ruling: server},
+	"IMAGE_OTHER":                  {Kind: FinishFault, ruling: server},
 }
 
 // FinishOf returns the meaning of a finish reason. A reason that nobody knows

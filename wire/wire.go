@@ -49,7 +49,7 @@ type Request struct {
 // together without losing anything against the plain body.
 func (r *Request) Streamable() bool {
 	switch {
-	case r.Op == Embedding, r.Audio, r.Stored, r.Choices > 1 && r.Logprobs:
+	case r.Op == Embedding, r.Op == CountTokens, r.Audio, r.Stored, r.Choices > 1 && r.Logprobs:
 		return false
 	}
 	return true

@@ -32,7 +32,7 @@ func (w *writer) text(text string) {
 	if w.open != "text" {
 		w.shut()
 		w.add(blockStart, `{"type":"content_block_start","index":`+strconv.Itoa(w.next)+`,"content_block":{"type":"text","text":""}}`)
-		w.open = "text"
+		w.open, w.at = "text", w.next
 		w.next++
 	}
 	w.add(blockDelta, `{"type":"content_block_delta","index":`+strconv.Itoa(w.next-1)+`,"delta":{"type":"text_delta","text":`+quoted(text)+`}}`)
@@ -41,6 +41,10 @@ func (w *writer) text(text string) {
 // shut closes the block that is open. Thinking that was broken off has no
 // signature of its issuer.
 func (w *writer) shut() {
+	if w.stop != nil {
+		w.out = append(w.out, w.stop...)
+		w.open, w.stop = "", nil
+	}
 	if w.open == "" {
 		return
 	}
@@ -104,7 +108,7 @@ func (w *writer) graftStart(ev *sse.Event, e *event, text bool) {
 		}
 	default:
 		w.shut()
-		w.moved[e.index] = w.next
+		w.moved[e.index], w.at = w.next, w.next
 		w.next++
 		w.open = kind
 		w.graftOn(ev, e)

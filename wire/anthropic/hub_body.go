@@ -19,6 +19,9 @@ func (Room) DecodeBody(body []byte) (*wire.Message, bool) {
 	c := wire.Choice{Ending: ending(root.Get("stop_reason").Str), Stop: root.Get("stop_sequence").Str}
 	content.ForEach(func(_, v gjson.Result) bool {
 		h.block(&c.Parts, v, "")
+		if n := len(c.Parts); n > 0 && c.Parts[n-1].Kind == wire.PartToolCall {
+			c.Parts[n-1].Arguments = inputText(v.Get("input"))
+		}
 		return len(c.Parts) < maxBlocks
 	})
 	return &wire.Message{
@@ -78,7 +81,7 @@ func (Room) EncodeBody(m *wire.Message) ([]byte, bool) {
 		return nil, false
 	}
 	c := &m.Choices[0]
-	blocks, called, refused, ok := answered(c.Parts)
+	blocks, called, refused, ok := answered(c.Parts, c.Ending)
 	if !ok {
 		return nil, false
 	}
@@ -90,8 +93,9 @@ func (Room) EncodeBody(m *wire.Message) ([]byte, bool) {
 	return append(b, '}'), true
 }
 
-// answered writes the blocks of an answer.
-func answered(parts []wire.Part) (blocks []byte, called, refused, ok bool) {
+// answered writes the blocks of an answer. Input that was cut at the length
+// limit has the form that an Aggregator gives it.
+func answered(parts []wire.Part, end wire.Ending) (blocks []byte, called, refused, ok bool) {
 	m := &messageList{w: &hubWrite{p: &wire.Prompt{Dialect: backstop.Anthropic}}}
 	for i := range parts {
 		part := parts[i]
@@ -100,6 +104,9 @@ func answered(parts []wire.Part) (blocks []byte, called, refused, ok bool) {
 			called = true
 			if part.ID == "" {
 				part.ID = "call." + strconv.Itoa(i)
+			}
+			if _, whole := inputOf(part.Arguments); !whole && end == wire.EndLength {
+				part.Arguments = `{"` + invalidInput + `":` + quoted(part.Arguments) + `}`
 			}
 		case wire.PartRefusal:
 			refused = true

@@ -91,7 +91,7 @@ func (w *hubWrite) body() {
 		w.raw("thinking", t.raw)
 	}
 	w.config(native)
-	w.sampling(t.raw != "" && t.raw != disabled)
+	w.sampling(t.raw != "" && t.raw != disabled || fixedSampling(w.model))
 	w.stop()
 	if n := len(p.Served); n > maxServed {
 		w.losses.Lefts(p, "user")
@@ -129,12 +129,12 @@ func (w *hubWrite) unspoken() {
 }
 
 // sampling writes temperature, top_p and top_k as far as they go together: a
-// thinking model takes none of them, newer models only one of the first two,
-// and the temperature ends at 1.
-func (w *hubWrite) sampling(thinks bool) {
+// model that thinks, or whose sampling is fixed, takes none of them, newer ones
+// only one of the first two, and the temperature ends at 1.
+func (w *hubWrite) sampling(fixed bool) {
 	p := w.p
 	temperature, topP := p.Temperature, p.TopP
-	if thinks {
+	if fixed {
 		for _, n := range [...]struct {
 			name  string
 			value wire.Number

@@ -16,8 +16,10 @@ const (
 )
 
 // unstructured are the prefixes of the vendor's models that know no output
-// format. As of 2026-11.
-var unstructured = []string{"claude-2", "claude-3", "claude-instant", "claude-sonnet-4-0", "claude-sonnet-4-2", "claude-opus-4-0", "claude-opus-4-2"}
+// format and no strict tools: all before the 4.5 ones. As of 2026-11.
+var unstructured = []string{
+	"claude-2", "claude-3", "claude-instant", "claude-sonnet-4-0", "claude-sonnet-4-2", "claude-opus-4-0", "claude-opus-4-1", "claude-opus-4-2",
+}
 
 // structured reports whether a model is known to take an output format.
 func structured(vendor, model string) bool {

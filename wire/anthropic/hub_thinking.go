@@ -17,7 +17,20 @@ var (
 	}
 	thoughtless = []string{"claude-2", "claude-3-haiku", "claude-3-opus", "claude-3-sonnet", "claude-3-5", "claude-instant"}
 	vendorsOwn  = []string{"claude-"}
+	// sampled are those that take sampling parameters; later ones refuse them.
+	sampled = []string{
+		"claude-2", "claude-3", "claude-instant", "claude-sonnet-4-", "claude-haiku-4-",
+		"claude-opus-4-0", "claude-opus-4-1", "claude-opus-4-2", "claude-opus-4-5", "claude-opus-4-6",
+	}
+	// modest are those with an effort that know none between high and max.
+	modest = []string{"claude-opus-4-6", "claude-sonnet-4-6"}
 )
+
+// fixedSampling reports whether a model is one of the vendor's own that takes
+// no sampling parameters.
+func fixedSampling(model string) bool {
+	return hasPrefix(model, vendorsOwn) && !hasPrefix(model, sampled)
+}
 
 // budgets are the tokens that stand for an effort.
 var budgets = map[string]int{"minimal": leastBudget, "low": 2048, "medium": 8192, "high": 16384, "xhigh": 24576, "max": 32768}
@@ -71,6 +84,8 @@ func (w *hubWrite) adaptive(t *thought) {
 		w.losses.Lefts(w.p, "reasoning_effort")
 	case effort == "minimal":
 		w.effort = "low"
+	case effort == "xhigh" && hasPrefix(w.model, modest):
+		w.effort = "high"
 	case effort != "":
 		w.effort = effort
 	case w.p.Budget < budgets["medium"]:

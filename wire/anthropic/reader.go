@@ -26,6 +26,10 @@ type reader struct {
 	done   bool // message_stop was seen
 	fault  *backstop.Outcome
 	latest string // content text of the latest event
+	finish string // finish reason of the latest event, in the shared words
+	piece  string // tool input of the latest event
+	tooled string // name of the tool that the latest event calls
+	block  int    // of either of them
 	other  bool   // something that is neither text nor thinking began
 
 	input, output int // reported tokens, -1 = none
@@ -51,7 +55,7 @@ func (Room) Reader(r *wire.Request, a *wire.Reply) wire.StreamReader {
 
 func (d *reader) Event(ev *sse.Event) wire.Signal {
 	quiet := wire.Signal{Kind: wire.Quiet}
-	d.latest = ""
+	d.latest, d.finish, d.piece, d.tooled = "", "", "", ""
 	if d.done || ev.Comment {
 		return quiet
 	}
@@ -81,7 +85,9 @@ func (d *reader) progress(ev *sse.Event, e *event) wire.Signal {
 		d.count(e.root.Get("message.usage"))
 	case blockStart:
 		kind, n := e.begins()
-		d.tool = d.tool || kind == "tool_use"
+		if kind == "tool_use" {
+			d.tool, d.tooled, d.block = true, e.root.Get("content_block.name").Str, e.index
+		}
 		thought := kind == "thinking" || kind == "redacted_thinking"
 		d.content(&sig, n, !thought)
 		d.other = d.other || !thought && kind != "text"
@@ -94,6 +100,8 @@ func (d *reader) progress(ev *sse.Event, e *event) wire.Signal {
 		switch e.root.Get("delta.type").Str {
 		case "text_delta":
 			d.latest = text
+		case "input_json_delta":
+			d.piece, d.block = text, e.index
 		case "citations_delta":
 			d.other = true
 		}
@@ -134,7 +142,7 @@ func (d *reader) ending(ev *sse.Event, e *event) wire.Signal {
 		if reason == "pause_turn" {
 			d.lawful = true
 		}
-		d.ended = true
+		d.ended, d.finish = true, finishOf(reason).Name
 	}
 	if d.speaks || d.lawful {
 		d.tokens++

@@ -15,12 +15,14 @@ import (
 type writer struct {
 	out    []byte
 	last   []byte // the upstream's message_stop, framed
+	stop   []byte // end of the open block, which waits for the next event
 	ended  bool   // a stop reason went out
 	over   bool   // message_stop was here
 	closed bool
 
 	next  int         // index of the next block
 	open  string      // kind of the block that is open, "" = none
+	at    int         // its index
 	moved map[int]int // blocks of another upstream: their new index, -1 = left out
 }
 
@@ -28,6 +30,9 @@ type writer struct {
 // the bytes they came in, except that an event without its name gets it,
 // vendors' own stop reasons get the dialect's word, and comments and malformed
 // events are left out.
+//
+// The end of a text or of a tool's input goes out with the event behind it, so
+// that both can still be added to.
 //
 // message_stop is written by Close alone: once, last, and only after a stop
 // reason. A note goes into it:
@@ -44,20 +49,35 @@ func (w *writer) Event(ev *sse.Event, sig *wire.Signal) []byte {
 	if !ok || e.kind == errorEvent {
 		return nil
 	}
+	var edited []byte
 	switch e.kind {
 	case messageStop:
 		w.over = true
 		w.last = append([]byte(nil), w.passed(ev, e.kind, nil)...)
 		return nil
-	case blockStart:
-		w.next = max(w.next, e.index+1)
-		w.open, _ = e.begins()
 	case blockStop:
-		w.open = ""
+		if (w.open == "text" || w.open == "tool_use") && w.stop == nil && e.index == w.at {
+			w.stop = append([]byte(nil), w.passed(ev, e.kind, nil)...)
+			return nil
+		}
 	case messageDelta:
-		return w.passed(ev, e.kind, w.ending(ev.Data, &e))
+		edited = w.ending(ev.Data, &e)
 	}
-	return w.passed(ev, e.kind, nil)
+	stop := w.stop
+	w.stop = nil
+	switch {
+	case e.kind == blockStart:
+		w.next, w.at = max(w.next, e.index+1), e.index
+		w.open, _ = e.begins()
+	case e.kind == blockStop || stop != nil:
+		w.open = ""
+	}
+	out := w.passed(ev, e.kind, edited)
+	if stop == nil {
+		return out
+	}
+	w.out = append(stop, out...)
+	return w.out
 }
 
 // ending returns the event with a stop reason of this dialect, nil if it may
@@ -126,7 +146,7 @@ func (w *writer) Failure(f *backstop.Failure, id string) []byte {
 		return nil
 	}
 	w.closed = true
-	w.out = sse.Append(w.out[:0], errorEvent, oneLine(Room{}.Failure(f, id)))
+	w.out = sse.Append(append(w.out[:0], w.stop...), errorEvent, oneLine(Room{}.Failure(f, id)))
 	return w.out
 }
 

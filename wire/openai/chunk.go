@@ -21,9 +21,10 @@ type delta struct {
 	content span // text, with its quotes; zero = none
 	bytes   int  // content bytes
 	token   bool // something to show for: text, reasoning, refusal, tool call, sound
-	said    bool // something other than reasoning
+	said    bool // something other than reasoning and refusal
 	tool    bool // a tool call begins or goes on
 	other   bool // something that is neither text, reasoning nor a tool call
+	refusal bool // a piece of a refusal
 }
 
 // parse reads an event. It is false for what is no object of this dialect.
@@ -198,7 +199,10 @@ func (c *chunk) readDelta(d *delta, s span) {
 		case "content":
 			d.speak(c.b, m.val)
 		case "refusal":
+			said := d.said
 			d.aside(c.b, m.val)
+			d.refusal = d.refusal || m.val.filled(c.b)
+			d.said = said
 		case "images":
 			d.other = d.other || holds(c.b, m.val, '[')
 		case "reasoning", "reasoning_content", "reasoning_details":

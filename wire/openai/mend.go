@@ -113,6 +113,7 @@ func argumentsSpot(list []spot, b []byte, p spot, function span, i int) []spot {
 		return list
 	}
 	p.Call, p.Text, p.at = i, str(b, at), at
+	p.Tool = str(b, member(b, function, "name"))
 	return append(list, p)
 }
 

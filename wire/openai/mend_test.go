@@ -19,7 +19,7 @@ func TestPiecesAreTextsAndArguments(t *testing.T) {
 	want := []wire.Piece{
 		{Choice: 0, Call: wire.NoCall, Text: `one "1"`, Finish: "stop"},
 		{Choice: 1, Call: wire.NoCall, Text: "ab", Finish: "length"},
-		{Choice: 2, Call: 0, Text: `{"x":`, Finish: "tool_calls"},
+		{Choice: 2, Call: 0, Text: `{"x":`, Finish: "tool_calls", Tool: "f"},
 		{Choice: 2, Call: 2, Text: "{}", Finish: "tool_calls"},
 	}
 	got := Room{}.Pieces([]byte(mendable))

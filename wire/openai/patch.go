@@ -9,6 +9,8 @@ import (
 
 var (
 	_ wire.PieceReader = (*reader)(nil)
+	_ wire.ToolNamer   = (*reader)(nil)
+	_ wire.Refuser     = (*reader)(nil)
 	_ wire.Patcher     = (*writer)(nil)
 )
 
@@ -25,6 +27,25 @@ func (d *reader) Finish() string {
 // Arguments implements wire.PieceReader. A legacy function call, which is not
 // one of a list, is wire.NoCall.
 func (d *reader) Arguments(visit func(choice, call int, appendTo func([]byte) []byte)) {
+	d.functions(func(choice, call int, function span) {
+		b := d.chunk.b
+		if at := member(b, function, "arguments"); at.is(b, '"') {
+			visit(choice, call, func(all []byte) []byte { return appendDecoded(all, at.inner(b)) })
+		}
+	})
+}
+
+// ToolNames implements wire.ToolNamer.
+func (d *reader) ToolNames(visit func(choice, call int, tool string)) {
+	d.functions(func(choice, call int, function span) {
+		if name := str(d.chunk.b, member(d.chunk.b, function, "name")); name != "" {
+			visit(choice, call, name)
+		}
+	})
+}
+
+// functions visits the function of each tool call in the latest event.
+func (d *reader) functions(visit func(choice, call int, function span)) {
 	c := &d.chunk
 	if !c.choices.is(c.b, '[') {
 		return
@@ -35,12 +56,7 @@ func (d *reader) Arguments(visit func(choice, call int, appendTo func([]byte) []
 			continue
 		}
 		delta := member(c.b, e.val, "delta")
-		show := func(call int, function span) {
-			if at := member(c.b, function, "arguments"); at.is(c.b, '"') {
-				visit(c.list[i].index, call, func(all []byte) []byte { return appendDecoded(all, at.inner(c.b)) })
-			}
-		}
-		show(wire.NoCall, member(c.b, delta, "function_call"))
+		visit(c.list[i].index, wire.NoCall, member(c.b, delta, "function_call"))
 		calls := member(c.b, delta, "tool_calls")
 		if !calls.is(c.b, '[') {
 			continue
@@ -51,7 +67,7 @@ func (d *reader) Arguments(visit func(choice, call int, appendTo func([]byte) []
 			if given, ok := integer(c.b, member(c.b, t.val, "index")); ok {
 				index = given
 			}
-			show(index, member(c.b, t.val, "function"))
+			visit(c.list[i].index, index, member(c.b, t.val, "function"))
 		}
 	}
 }

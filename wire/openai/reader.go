@@ -25,7 +25,11 @@ type reader struct {
 	odd    int  // malformed
 	tokens int  // Token signals
 	speaks bool // there was content or reasoning
-	said   bool // there was content
+	said   bool // there was content, or a refusal
+	// answers: something other than reasoning and refusal was said. refuses:
+	// there was a piece of a refusal, or a filter's finish reason.
+	answers, refuses bool
+
 	lawful bool // a finish reason that may stand without content
 	tool   bool
 	other  bool // there was something that is neither text, reasoning nor a tool call
@@ -91,7 +95,9 @@ func (d *reader) progress(ev *sse.Event, data []byte) wire.Signal {
 		t := &c.list[i]
 		sig.Bytes += t.bytes
 		d.speaks = d.speaks || t.token
-		d.said = d.said || t.said
+		d.answers = d.answers || t.said || t.tool
+		d.said = d.said || t.said || t.refusal
+		d.refuses = d.refuses || t.refusal
 		d.tool = d.tool || t.tool
 		d.other = d.other || t.other || t.index != 0
 		if t.token {
@@ -105,7 +111,9 @@ func (d *reader) progress(ev *sse.Event, data []byte) wire.Signal {
 		switch wire.FinishOf(reason).Kind {
 		case wire.FinishFault:
 			return d.broken(wire.JudgeFinish(d.seen(ev, data), reason))
-		case wire.FinishLength, wire.FinishFilter:
+		case wire.FinishFilter:
+			d.lawful, d.refuses = true, true
+		case wire.FinishLength:
 			d.lawful = true
 		}
 		state.finished, ending = true, true
@@ -237,6 +245,9 @@ func (d *reader) settle(o backstop.Outcome) *backstop.Outcome {
 func (d *reader) Usage() (input, output int) { return d.input, d.output }
 
 func (d *reader) ToolBegun() bool { return d.tool }
+
+// Refusing implements wire.Refuser.
+func (d *reader) Refusing() bool { return d.refuses && !d.answers }
 
 // AppendText implements wire.TextReader.
 func (d *reader) AppendText(all []byte) []byte {

@@ -1,0 +1,93 @@
+package anthropic
+
+import (
+	"github.com/tidwall/gjson"
+
+	"backstop"
+	"backstop/wire"
+)
+
+var (
+	_ wire.Mender = Room{}
+	_ wire.Asker  = Room{}
+)
+
+// Pieces implements wire.Mender: the text of a message, or what its tools are
+// called with.
+func (Room) Pieces(body []byte) (list []wire.Piece) {
+	root, content := contentOf(body)
+	finish := finishOf(root.Get("stop_reason").Str).Name
+	for _, v := range toolBlocks(content) {
+		list = append(list, wire.Piece{Call: len(list), Text: inputText(v.Get("input")), Finish: finish, Tool: v.Get("name").Str})
+	}
+	if len(list) > 0 {
+		return list
+	}
+	if text, finish, ok := (Room{}).Content(body); ok {
+		list = append(list, wire.Piece{Call: wire.NoCall, Text: text, Finish: finish})
+	}
+	return list
+}
+
+func toolBlocks(content gjson.Result) (list []gjson.Result) {
+	content.ForEach(func(_, v gjson.Result) bool {
+		if v.Get("type").Str == "tool_use" {
+			list = append(list, v)
+		}
+		return len(list) < maxBlocks
+	})
+	return list
+}
+
+// inputText is what a model wrote as the input of a tool: the object, or the
+// text that is none and that an Aggregator kept.
+func inputText(input gjson.Result) string {
+	if text := input.Get(invalidInput); text.Type == gjson.String && !input.Get("@keys.1").Exists() {
+		return text.Str
+	}
+	return input.Raw
+}
+
+// Mend implements wire.Mender. Input that is still no object stays as it is.
+func (Room) Mend(body []byte, pieces []wire.Piece) []byte {
+	root, content := contentOf(body)
+	e := edits{b: body}
+	cut := false
+	calls := toolBlocks(content)
+	for i := range pieces {
+		p := &pieces[i]
+		cut = cut || p.Cut
+		if p.Call < 0 || p.Call >= len(calls) {
+			continue
+		}
+		input := calls[p.Call].Get("input")
+		if raw, ok := inputOf(p.Text); ok && p.Text != inputText(input) && input.Exists() {
+			e.replace(input, raw)
+		}
+	}
+	if reason := root.Get("stop_reason"); cut && reason.Type == gjson.String && finishOf(reason.Str).Kind == wire.FinishGood {
+		e.replace(reason, `"max_tokens"`)
+	}
+	body = e.apply()
+	for i := range pieces {
+		if p := &pieces[i]; p.Call == wire.NoCall {
+			body = Room{}.Replace(body, p.Text)
+		}
+	}
+	return body
+}
+
+// Ask implements wire.Asker: the text is the user's last message. Two of those
+// in a row are one to the API.
+func (Room) Ask(r *wire.Request, text string) (*wire.Request, *backstop.Outcome) {
+	o := openObject(r.Body)
+	list := o.find("messages")
+	if r.Op != wire.Chat || list == nil || !list.val.Get("0").Exists() {
+		return nil, cannotTake("messages", "the messages cannot be added to")
+	}
+	end := list.val.Index + len(list.val.Raw) - 1
+	o.list = append(o.list, edit{end, end, `,{"role":"user","content":` + quoted(text) + `}`})
+	more := *r
+	more.Body = o.apply()
+	return &more, nil
+}
