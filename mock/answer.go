@@ -59,7 +59,7 @@ func (x *exchange) begin() {
 	case x.frames != nil || x.plain != nil:
 	case x.ask.stream:
 		x.frames = x.say.events(x.reply)
-		x.open(eventStream, -1)
+		x.open(x.ask.pack.mime, -1)
 	default:
 		x.plain = x.say.body(x.reply)
 	}

@@ -241,7 +241,7 @@ func TestBadRequestsAreRefusedInTheDialect(t *testing.T) {
 		"no input":           {"/v1/embeddings", `{"model":"m"}`, 400},
 		"too long a vector":  {"/v1/embeddings", `{"model":"m","input":"x","dimensions":100000}`, 400},
 		"an unknown path":    {"/v1/audio", `{}`, 404},
-		"another dialect":    {"/v1/messages", `{}`, 404},
+		"another dialect":    {"/v1/messages", `{}`, 400},
 		"a negative maximum": {"/v1/completions", `{"model":"m","max_tokens":-1}`, 400},
 	} {
 		t.Run(name, func(t *testing.T) {

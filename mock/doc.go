@@ -11,6 +11,14 @@
 //	// {"model": "stall@20", …}    twenty tokens, then silence
 //	// {"model": "429:retry-after=2", …}
 //
+// It speaks the dialects of OpenAI (chat, completions, embeddings and
+// Responses), Anthropic (messages, count_tokens) and Gemini (generateContent,
+// streamGenerateContent as events and as a list, countTokens), each also
+// without its version in the path. A healthy answer to a prompt has the same
+// text in all of them, and every fault the form that it has in that dialect:
+// the error body and its words, pings for comments, a stream that lacks the
+// dialect's own end.
+//
 // A fault is written word[:argument…][@tokens]; [Words] lists them all and
 // [Parse] explains what is wrong with one. Faults can also be tied to any
 // model name, when the server is made ([Options]) or while it runs

@@ -21,7 +21,7 @@ func (x *exchange) cut() {
 	}
 	if x.ask.stream && x.opened && x.r.ProtoAtLeast(1, 1) {
 		_ = conn.SetWriteDeadline(time.Now().Add(time.Second))
-		_, _ = conn.Write([]byte("100\r\ndata: {\"id\":\"")) // the peer may be gone: the cut stands either way
+		_, _ = conn.Write(append([]byte("100\r\n"), x.ask.pack.torn...)) // the peer may be gone: the cut stands either way
 	}
 	_ = conn.Close()
 }

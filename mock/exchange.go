@@ -1,6 +1,7 @@
 package mock
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"strconv"
@@ -54,6 +55,8 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, rm room) {
 		x.fail(failure{Status: 413, Type: "invalid_request_error", Code: "request_too_large", Message: "the body could not be read or is over 32 MiB"})
 		return
 	}
+	w.Header().Set("X-Mock-Name", s.opts.Name)
+	setAttemptID(w.Header(), rm.say, entry.Seq)
 	a, bad := rm.read(r, body)
 	if s.opts.Key != "" && peerKey(r) != s.opts.Key {
 		f := failureFor(http.StatusUnauthorized)
@@ -127,6 +130,18 @@ func (x *exchange) over() bool {
 	}
 }
 
+// setAttemptID gives the answer an id under the header's name of its dialect.
+func setAttemptID(h http.Header, d dialect, seq int64) {
+	id := fmt.Sprintf("req_%016x", stir(uint64(seq)))
+	switch d.(type) {
+	case geminiDialect:
+	case anthropicDialect:
+		h.Set("Request-Id", id)
+	default:
+		h.Set("X-Request-Id", id)
+	}
+}
+
 // open writes the header of a 200 answer, once.
 func (x *exchange) open(mime string, length int) {
 	if x.opened {
@@ -138,7 +153,7 @@ func (x *exchange) open(mime string, length int) {
 	if length >= 0 {
 		h.Set("Content-Length", strconv.Itoa(length))
 	}
-	if mime == eventStream {
+	if x.ask.stream {
 		h.Set("Cache-Control", "no-cache")
 		h.Set("X-Accel-Buffering", "no")
 	}
@@ -183,6 +198,18 @@ func (x *exchange) flush() {
 
 // fail answers with an error.
 func (x *exchange) fail(f failure) {
+	x.sign(&f)
 	x.opened, x.status = true, f.Status
 	x.out += int64(writeFailure(x.w, x.say, f))
+}
+
+// sign says in a failure what it belongs to.
+func (x *exchange) sign(f *failure) {
+	f.ID, f.Seq = x.w.Header().Get("Request-Id"), x.next
+	if x.ask != nil {
+		f.Model, f.Listed = x.ask.model, x.ask.pack.mime == growing.mime
+	}
+	if x.reply != nil {
+		f.ReplyID = x.reply.id
+	}
 }

@@ -31,8 +31,9 @@ func (x *exchange) breakBody() {
 		x.plain = x.plain[:n-1]
 	}
 	for i, f := range x.frames {
-		if f.kind != terminal {
-			x.frames[i].raw = bytes.Replace(f.raw, []byte("}\n\n"), []byte("\n\n"), 1)
+		if body := bytes.TrimRight(f.raw, "\r\n"); bytes.HasSuffix(body, []byte("}")) {
+			end := f.raw[len(body):]
+			x.frames[i].raw = slices.Concat(body[:len(body)-1], end)
 		}
 	}
 }

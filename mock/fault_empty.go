@@ -4,7 +4,7 @@ package mock
 func emptyFault(s spec) (player, error) {
 	return func(x *exchange) {
 		if x.ask.stream {
-			x.open(eventStream, -1)
+			x.open(x.ask.pack.mime, -1)
 			return
 		}
 		x.open(jsonBody, 0)

@@ -14,6 +14,7 @@ func (x *exchange) errorAfter(n int) {
 		return
 	}
 	if x.until(n) {
+		x.sign(&f)
 		x.emit(x.say.failure(&f, true))
 	}
 }

@@ -13,7 +13,7 @@ func errorIn200Fault(s spec) (player, error) {
 	}
 	f := overloaded()
 	if len(s.args) == 1 {
-		f.Code = s.args[0]
+		f.Code, f.CodeAsked = s.args[0], true
 	}
 	return func(x *exchange) { x.fail(f) }, nil
 }

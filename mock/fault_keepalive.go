@@ -11,12 +11,12 @@ func keepaliveFault(s spec) (player, error) {
 	}, err
 }
 
-// warm sends a sign of life that is no progress: a comment in a stream, a
-// blank line before a plain body.
+// warm sends a sign of life that is no progress: in a stream a comment, or
+// what the dialect has in its place, and a blank line before a plain body.
 func (x *exchange) warm() bool {
 	if x.ask.stream {
-		x.open(eventStream, -1)
-		return x.emit([]byte(": keep-alive\n\n"))
+		x.open(x.ask.pack.mime, -1)
+		return x.emit(x.ask.pack.warm)
 	}
 	x.open(jsonBody, -1)
 	return x.emit([]byte("\n"))

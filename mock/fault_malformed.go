@@ -12,16 +12,14 @@ func malformedFault(s spec) (player, error) {
 			x.answer()
 			return
 		}
-		if !x.until(n) || !x.emit(broken) {
+		if !x.until(n) || !x.emit(x.ask.pack.broken) {
 			return
 		}
 		if mode == "all" {
 			for i := x.next; i < len(x.frames); i++ {
-				x.frames[i].raw = broken
+				x.frames[i].raw = x.ask.pack.broken
 			}
 		}
 		x.answer()
 	}, err
 }
-
-var broken = []byte("data: {\"oops\n\n")

@@ -14,6 +14,7 @@ func noFinishFault(s spec) (player, error) {
 			c := &x.reply.choices[i]
 			c.pieces, c.finish = c.pieces[:min(n, len(c.pieces))], ""
 		}
+		x.reply.count()
 		x.answer()
 	}, s.none()
 }

@@ -38,7 +38,7 @@ func statusFault(s spec) (player, error) {
 	return func(x *exchange) {
 		f := f
 		if after > 0 {
-			f.RetryAfter = time.Now().Add(after).UTC().Format(http.TimeFormat)
+			f.Wait, f.RetryAfter = after, time.Now().Add(after).UTC().Format(http.TimeFormat)
 		}
 		x.fail(f)
 	}, nil
@@ -53,15 +53,15 @@ func (f *failure) option(key, value string) error {
 	case "retry-after-ms":
 		f.RetryAfterMS = value
 	case "code":
-		f.Code = value
+		f.Code, f.CodeAsked = value, true
 	case "type":
-		f.Type = value
+		f.Type, f.TypeAsked = value, true
 	case "param":
 		f.Param = value
 	case "message":
 		f.Message = value
 	case "quota":
-		f.Type, f.Code = "insufficient_quota", "insufficient_quota"
+		f.Quota, f.Type, f.Code = true, "insufficient_quota", "insufficient_quota"
 		f.Message = "The quota of this account is used up; add credit to go on."
 	default:
 		return fmt.Errorf("unknown option %q, known are retry-after= retry-after-ms= retry-after-date= code= type= param= message= quota", key)

@@ -139,6 +139,7 @@ var faultCases = map[string]faultCase{
 	"malformed to the end":              {model: "malformed:all@2", plain: brokenBody, stream: malformedAll},
 	"bigevent":                          {model: "bigevent:100KiB", plain: big, stream: big},
 	"usage-none":                        {model: "usage-none", extra: `,"stream_options":{"include_usage":true}`, plain: noUsage, stream: noUsage},
+	"thinking":                          {model: "thinking@3", plain: whole, stream: wholeStream},
 	"blank":                             {model: "blank", plain: blank, stream: blank},
 	"fenced":                            {model: "fenced", extra: jsonAsked, plain: text(isFenced), stream: text(isFenced)},
 	"fenced without a promise":          {model: "fenced", plain: text(isFenced), stream: text(isFenced)},

@@ -30,6 +30,6 @@ func toolChoice(a *ask, h uint64) choice {
 	}
 	return choice{
 		pieces: split(args), finish: "tool_calls",
-		call: &call{id: fmt.Sprintf("call_%016x", stir(h)), name: name},
+		call: &call{id: fmt.Sprintf("%016x", stir(h)), name: name},
 	}
 }

@@ -155,7 +155,7 @@ func peerKey(r *http.Request) string {
 			return k
 		}
 	}
-	return ""
+	return r.URL.Query().Get("key") // as Google's own examples do
 }
 
 func keyHash(key string) string {

@@ -123,7 +123,7 @@ func (m *minimal) local(ref string) any {
 func kind(s map[string]any) string {
 	switch t := s["type"].(type) {
 	case string:
-		return t
+		return strings.ToLower(t) // Gemini writes OBJECT
 	case []any:
 		if len(t) > 0 {
 			first, _ := t[0].(string)

@@ -34,16 +34,23 @@ func (c *choice) message() map[string]any {
 	case c.call != nil:
 		m["content"] = nil
 		m["tool_calls"] = []any{map[string]any{
-			"id": c.call.id, "type": "function", "function": map[string]any{"name": c.call.name, "arguments": text},
+			"id": "call_" + c.call.id, "type": "function", "function": map[string]any{"name": c.call.name, "arguments": text},
 		}}
 	case c.refusal:
 		m["content"], m["refusal"] = nil, text
+	}
+	if len(c.thought) > 0 {
+		m["reasoning_content"] = strings.Join(c.thought, "")
 	}
 	return m
 }
 
 func (r *reply) usage() map[string]any {
-	return map[string]any{"prompt_tokens": r.in, "completion_tokens": r.out, "total_tokens": r.in + r.out}
+	u := map[string]any{"prompt_tokens": r.in, "completion_tokens": r.out, "total_tokens": r.in + r.out}
+	if n := r.thoughts(); n > 0 {
+		u["completion_tokens_details"] = map[string]any{"reasoning_tokens": n}
+	}
+	return u
 }
 
 // logprobs makes up one entry a token, nil unless they were asked for.
@@ -84,7 +91,7 @@ func (d chatDialect) events(r *reply) []frame {
 		if c := r.choices[i].call; c != nil {
 			delta["content"] = nil
 			delta["tool_calls"] = []any{map[string]any{
-				"index": 0, "id": c.id, "type": "function", "function": map[string]any{"name": c.name, "arguments": ""},
+				"index": 0, "id": "call_" + c.id, "type": "function", "function": map[string]any{"name": c.name, "arguments": ""},
 			}}
 		}
 		out = append(out, frame{opening, line(chatChoice(i, delta, nil, nil), false)})
@@ -93,7 +100,7 @@ func (d chatDialect) events(r *reply) []frame {
 		any := false
 		for i := range r.choices {
 			c := &r.choices[i]
-			if step >= len(c.pieces) {
+			if step >= len(c.thought)+len(c.pieces) {
 				continue
 			}
 			any = true
@@ -115,6 +122,10 @@ func (d chatDialect) events(r *reply) []frame {
 // logprobs, which is all that a load test asks for, takes the short way.
 func (r *reply) contentChoice(i, step int) []byte {
 	c := &r.choices[i]
+	if step < len(c.thought) {
+		return chatChoice(i, map[string]any{"reasoning_content": c.thought[step]}, nil, nil)
+	}
+	step -= len(c.thought)
 	if c.call != nil || c.refusal || r.ask.logprobs {
 		return chatChoice(i, c.delta(step), r.logprobs(c.pieces[step:step+1]), nil)
 	}

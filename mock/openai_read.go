@@ -60,9 +60,11 @@ func (t *words) UnmarshalJSON(b []byte) error {
 	}
 	var parts []struct{ Text string }
 	if json.Unmarshal(b, &parts) == nil {
-		texts := make([]string, len(parts))
+		texts := make([]string, 0, len(parts))
 		for i := range parts {
-			texts[i] = parts[i].Text
+			if parts[i].Text != "" { // an image, or the result of a tool
+				texts = append(texts, parts[i].Text)
+			}
 		}
 		*t = words(strings.Join(texts, " "))
 		return nil
@@ -71,18 +73,27 @@ func (t *words) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
+// decodeAsk reads the fields that a dialect honours.
+func decodeAsk(body []byte, into any) *failure {
+	err := json.Unmarshal(body, into)
+	var wrong *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &wrong):
+		return badRequest(wrong.Field, wrong.Field+" has the wrong type: "+wrong.Value)
+	case err != nil:
+		return badRequest("", "the body is not JSON")
+	}
+	return nil
+}
+
 func readOpenAI(body []byte, op string) (*openAIAsk, *ask, *failure) {
 	var q openAIAsk
-	if err := json.Unmarshal(body, &q); err != nil {
-		var wrong *json.UnmarshalTypeError
-		if errors.As(err, &wrong) {
-			return nil, nil, badRequest(wrong.Field, wrong.Field+" has the wrong type: "+wrong.Value)
-		}
-		return nil, nil, badRequest("", "the body is not JSON")
+	if bad := decodeAsk(body, &q); bad != nil {
+		return nil, nil, bad
 	}
 	a := &ask{
 		op: op, model: q.Model, body: body, stream: q.Stream, usageOn: q.StreamOptions.IncludeUsage,
-		choices: 1, limit: max(q.MaxCompletionTokens, q.MaxTokens),
+		pack: dataLines, choices: 1, limit: max(q.MaxCompletionTokens, q.MaxTokens),
 	}
 	if q.N != nil {
 		a.choices = *q.N

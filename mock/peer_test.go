@@ -89,6 +89,9 @@ func (p peer) post(path, body string, patience time.Duration) got {
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Authorization", "Bearer key-of-the-test")
+	if strings.Contains(path, "/messages") {
+		req.Header.Set("Anthropic-Version", "2023-06-01")
+	}
 	start := time.Now()
 	resp, err := p.do(req)
 	if err != nil {
@@ -125,7 +128,8 @@ func chatBody(model string, stream bool, extra string) string {
 // said is what an answer, plain or streamed, has said.
 type said struct {
 	text, refusal, finish, args, errorCode string
-	tokens, events, broken                 int
+	thought                                string
+	tokens, events, broken, pings, gaps    int
 	done                                   bool
 	usage                                  map[string]any
 }

@@ -25,6 +25,7 @@ type choice struct {
 	finish  string   // stop | length | tool_calls | content_filter | "" = never
 	refusal bool     // pieces are the words of a refusal
 	call    *call    // pieces are the arguments of this call
+	thought []string // reasoning before the pieces
 }
 
 // call is a tool call.
@@ -86,7 +87,16 @@ func (r *reply) count() { r.out = r.tokens() }
 func (r *reply) tokens() int {
 	n := 0
 	for i := range r.choices {
-		n += len(r.choices[i].pieces)
+		n += len(r.choices[i].pieces) + len(r.choices[i].thought)
+	}
+	return n
+}
+
+// thoughts counts the tokens of reasoning among them.
+func (r *reply) thoughts() int {
+	n := 0
+	for i := range r.choices {
+		n += len(r.choices[i].thought)
 	}
 	return n
 }

@@ -13,8 +13,9 @@ type Options struct {
 	// Seed moves the text of every answer and the draws of p:P:FAULT. Two
 	// servers with one seed give the same answer to the same prompt.
 	Seed uint64
-	// Name stands in every answer as system_fingerprint "mock-NAME", so that
-	// a test can tell two servers apart. Default "mock".
+	// Name stands in every answer as header x-mock-name, and as
+	// system_fingerprint "mock-NAME" where the dialect has that, so that a
+	// test can tell two servers apart. Default "mock".
 	Name string
 	// Faults ties faults to model names; the name "*" stands for all models.
 	Faults map[string]string
@@ -99,25 +100,25 @@ func (s *Server) Reset() {
 	s.mu.Unlock()
 }
 
-// routes binds the paths. A dialect adds its own through rooms.
+// routes binds the paths of all dialects.
 func (s *Server) routes() *http.ServeMux {
 	mux := http.NewServeMux()
-	for _, rm := range openAIRooms() {
+	for _, rm := range rooms() {
 		for _, path := range rm.paths {
 			mux.HandleFunc("POST "+path, func(w http.ResponseWriter, r *http.Request) { s.serve(w, r, rm) })
 		}
 	}
-	for _, base := range []string{"", "/v1"} {
-		mux.HandleFunc("GET "+base+"/models", s.listModels)
-		mux.HandleFunc("GET "+base+"/models/{id...}", s.oneModel)
+	for _, prefix := range []string{"", "/v1", "/v1beta"} {
+		mux.HandleFunc("GET "+prefix+"/models", s.listModels)
+		mux.HandleFunc("GET "+prefix+"/models/{id...}", s.oneModel)
 	}
 	mux.HandleFunc("GET /mock/faults", s.guard(s.showFaults))
 	mux.HandleFunc("POST /mock/faults", s.guard(s.switchFault))
 	mux.HandleFunc("GET /mock/log", s.guard(s.showLog))
 	mux.HandleFunc("DELETE /mock/log", s.guard(s.clearLog))
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		writeFailure(w, openAIDialect{}, failure{Status: 404, Type: "invalid_request_error", Code: "unknown_url",
-			Message: "unknown path: POST /v1/chat/completions, /v1/completions or /v1/embeddings, GET /v1/models"})
+		writeFailure(w, speakerOf(r), failure{Status: 404, Type: "invalid_request_error", Code: "unknown_url",
+			Message: "unknown path: POST /v1/chat/completions, /v1/completions, /v1/embeddings, /v1/responses, /v1/messages or /v1beta/models/MODEL:generateContent, GET /v1/models"})
 	})
 	return mux
 }

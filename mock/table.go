@@ -23,7 +23,7 @@ var table = []entry{
 	{Word: Word{"slow", "slow:20s", "the first token is late; a stream has its header and role at once"}, make: slowFault},
 	{Word: Word{"slowhead", "slowhead:2s", "the response header is late"}, make: slowHeadFault},
 	{Word: Word{"role-only", "role-only", "header and role, then silence"}, make: roleOnlyFault},
-	{Word: Word{"keepalive", "keepalive:1s", "comments for ever, no token; a plain body: blank lines for ever"}, make: keepaliveFault},
+	{Word: Word{"keepalive", "keepalive:1s", "comments (Anthropic: pings) for ever, no token; a plain body: blank lines for ever"}, make: keepaliveFault},
 	{Word: Word{"blanklines", "blanklines:10s", "a queue: blank lines (stream: comments) for a while, then a healthy answer"}, make: blankLinesFault},
 	{Word: Word{"stall", "stall@20", "tokens, then silence"}, make: stallFault, counts: true},
 	{Word: Word{"drip", "drip:2s", "one token a time"}, make: dripFault},
@@ -50,6 +50,7 @@ var table = []entry{
 	{Word: Word{"bigevent", "bigevent:1MiB", "all text in one event of that size"}, make: bigEventFault},
 	{Word: Word{"usage-none", "usage-none", "a healthy answer without usage"}, make: usageNoneFault},
 
+	{Word: Word{"thinking", "thinking@8", "tokens of reasoning, then a healthy answer"}, make: thinkingFault, counts: true},
 	{Word: Word{"blank", "blank", "a complete answer without content"}, make: blankFault},
 	{Word: Word{"fenced", "fenced", "JSON inside a Markdown fence"}, make: fencedFault},
 	{Word: Word{"prose", "prose", "JSON with a sentence before and after it"}, make: proseFault},
