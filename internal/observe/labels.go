@@ -38,16 +38,24 @@ func tierWord(tier string) string {
 }
 
 // names are the config names in force.
-type names struct{ routes, upstreams, callers map[string]bool }
+type names struct {
+	routes, upstreams, callers, models map[string]bool
+	vendors                            map[string]string // of upstreams, in the words of gen_ai
+}
 
 func newNames(p *backstop.Plan, callers []string) *names {
-	n := &names{routes: map[string]bool{}, upstreams: map[string]bool{"template": true, "cache": true}, callers: map[string]bool{}}
+	n := &names{
+		routes: map[string]bool{}, upstreams: map[string]bool{"template": true, "cache": true}, callers: map[string]bool{},
+		models: map[string]bool{templateModel: true}, vendors: map[string]string{},
+	}
 	if p != nil {
 		for i := range p.Routes {
-			n.routes[p.Routes[i].Model] = true
+			n.add(&p.Routes[i])
 		}
 		for i := range p.Upstreams {
-			n.upstreams[p.Upstreams[i].Name] = true
+			u := &p.Upstreams[i]
+			n.upstreams[u.Name] = true
+			n.vendors[u.Name] = vendorWord(u)
 		}
 	}
 	for _, c := range callers {
@@ -56,6 +64,23 @@ func newNames(p *backstop.Plan, callers []string) *names {
 	return n
 }
 
+// templateModel is the name that a template answers under.
+const templateModel = "backstop-template"
+
+// add takes over what one route names: its pattern, and the models of its tiers.
+func (n *names) add(r *backstop.Route) {
+	n.routes[r.Model] = true
+	if r.Exact() {
+		n.models[r.Model] = true
+	}
+	for i := range r.Tiers {
+		if m := r.Tiers[i].Model; m != "" {
+			n.models[m] = true
+		}
+	}
+}
+
+func (n *names) model(name string) string    { return known(n.models, name) }
 func (n *names) route(name string) string    { return known(n.routes, name) }
 func (n *names) upstream(name string) string { return known(n.upstreams, name) }
 

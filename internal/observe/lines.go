@@ -85,6 +85,7 @@ func (o *Observer) logCall(e *backstop.Event) {
 		l.given("code", string(e.Failure.Code)) // the message may quote an upstream, the code cannot
 	}
 	l.outcome(e)
+	l.given("trace", e.Trace.ID)
 	l.tries(e)
 	_, _ = o.queue.Write(l.end())
 	if len(e.Repaired) > 0 {

@@ -44,6 +44,7 @@ type metrics struct {
 	tokenGap    *prometheus.HistogramVec
 	overhead    prometheus.Histogram
 	reload      prometheus.Gauge
+	undelivered prometheus.Counter
 }
 
 func newMetrics(o *Options, q *queue) *metrics {
@@ -72,7 +73,8 @@ func newMetrics(o *Options, q *queue) *metrics {
 	info := prometheus.NewGauge(prometheus.GaugeOpts{Name: "backstop_build_info", Help: "Always 1.",
 		ConstLabels: prometheus.Labels{"version": o.Version, "goversion": runtime.Version()}})
 	info.Set(1)
-	m.registry.MustRegister(m.overhead, m.reload, info,
+	m.undelivered = prometheus.NewCounter(prometheus.CounterOpts{Name: "backstop_telemetry_failures_total", Help: "Batches of spans or numbers that no collector took."})
+	m.registry.MustRegister(m.overhead, m.reload, m.undelivered, info,
 		prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "backstop_log_dropped_total", Help: "Log lines that nobody took in time."},
 			func() float64 { return float64(q.dropped.Load()) }),
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))

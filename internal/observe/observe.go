@@ -27,6 +27,8 @@ type Options struct {
 	Silences func() []backstop.Silence
 	Clock    func() time.Time // nil = time.Now
 	Ring     int              // calls that are remembered; 0 = 10,000
+
+	Telemetry Telemetry // what is sent to an OpenTelemetry collector; the zero value is nothing
 }
 
 // Observer hears calls, transitions and probes. Its methods are safe for
@@ -40,6 +42,8 @@ type Observer struct {
 	outage  outage
 	silent  func() []backstop.Silence
 	recent  *Recent
+	traffic Traffic
+	tracing *tracing // nil = off
 	clock   func() time.Time
 
 	stop   chan struct{}
@@ -63,6 +67,9 @@ func New(o Options) *Observer {
 		log: newLogger(q, text, o.Level), text: text, queue: q, metrics: newMetrics(&o, q),
 		recent: newRecent(o.Ring), clock: o.Clock, silent: o.Silences, stop: make(chan struct{}),
 	}
+	if o.Telemetry.on() {
+		b.tracing = newTracing(&o, b)
+	}
 	b.ticker.Go(b.tick)
 	return b
 }
@@ -75,6 +82,9 @@ func (o *Observer) Metrics() http.Handler { return o.metrics.handler() }
 
 // Recent is the memory of the last calls and transitions.
 func (o *Observer) Recent() *Recent { return o.recent }
+
+// Traffic is the memory of the last seconds.
+func (o *Observer) Traffic() *Traffic { return &o.traffic }
 
 // Known tells the names that a plan gives to routes and upstreams, and the
 // callers' names. Only these become labels; everything else is "other".
@@ -89,10 +99,14 @@ func (o *Observer) Reloaded(ok bool) { o.metrics.reloaded(ok) }
 func (o *Observer) Call(e *backstop.Event) {
 	o.metrics.call(e)
 	o.recent.add(e)
+	o.traffic.call(e, o.clock())
 	o.logCall(e)
 	o.logPrimary(e)
 	o.logSwitched(e)
 	o.outage.count(e)
+	if o.tracing != nil {
+		o.tracing.call(o.metrics.names.Load(), e)
+	}
 }
 
 // Transition records a change of a breaker.
@@ -120,6 +134,9 @@ func (o *Observer) Close() {
 	o.once.Do(func() {
 		close(o.stop)
 		o.ticker.Wait()
+		if o.tracing != nil {
+			o.tracing.close()
+		}
 		o.queue.close()
 	})
 }

@@ -72,6 +72,18 @@ func (p *packing) event(e *backstop.Event) {
 	number(p, &e.Status)
 	number(p, &e.InputTokens)
 	number(p, &e.OutputTokens)
+	p.trace(&e.Trace)
+}
+
+// trace is one byte for a call that is not traced.
+func (p *packing) trace(t *backstop.Trace) {
+	there := t.ID != ""
+	p.flags(&there, &t.Sampled)
+	if there {
+		word(p, &t.ID)
+		word(p, &t.Span)
+		word(p, &t.Parent)
+	}
 }
 
 // failure leaves a message out that is not our own words only.
@@ -108,8 +120,9 @@ func (p *packing) attempt(a *backstop.AttemptRecord) {
 	number(p, &a.FirstToken)
 	number(p, &a.Duration)
 	number(p, &a.Waited)
+	number(p, &a.Gap)
 	number(p, &a.Replays)
-	p.flags(&a.Probe, &a.Retry, &a.Switched)
+	p.flags(&a.Probe, &a.Retry, &a.Switched, &a.Hedge)
 	p.outcome(&a.Outcome)
 }
 
@@ -133,6 +146,7 @@ func (p *packing) skip(s *backstop.Skip) {
 	word(p, &s.Upstream)
 	word(p, &s.Why)
 	number(p, &s.Until)
+	number(p, &s.At)
 }
 
 // number keeps any whole number.
