@@ -2,6 +2,7 @@ package wire
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 
 	"backstop"
@@ -151,6 +152,24 @@ func hasPrefix(name string, prefixes []string) bool {
 	name = strings.ToLower(name[strings.LastIndexByte(name, '/')+1:])
 	for _, p := range prefixes {
 		if strings.HasPrefix(name, p) {
+			return true
+		}
+	}
+	return false
+}
+
+// Silent reports whether a model thinks without streaming its reasoning: its
+// first-token limit has to be long, see backstop.SilentFirstToken. Models
+// that stream their reasoning (DeepSeek, Qwen, GLM, Kimi, …) are not silent.
+func Silent(vendor, model string) bool {
+	if v, _ := Profile(vendor); slices.Contains(streamers, v.Name) {
+		return false
+	}
+	if strings.Contains(model, "non-reasoning") {
+		return false
+	}
+	for _, s := range silentModels {
+		if hasPrefix(model, s.prefixes) && !hasPrefix(model, s.except) {
 			return true
 		}
 	}

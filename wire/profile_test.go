@@ -82,7 +82,7 @@ func TestSilentThinkersAreThoseThatDoNotStreamTheirReasoning(t *testing.T) {
 	}{
 		{"openai", "o3-mini", true}, {"openai", "gpt-5.1", true}, {"openai", "gpt-5-chat-latest", false}, {"openai", "gpt-4o", false},
 		{"openrouter", "openai/gpt-5", true}, {"azure-openai", "gpt-5-mini", true}, {"gemini", "gemini-2.5-pro", true},
-		{"gemini", "gemini-2.5-flash-lite", false}, {"gemini", "gemini-2.0-flash", false}, {"xai", "grok-4", true}, {"anthropic", "claude-sonnet-5", true}, {"anthropic", "claude-sonnet-4-5", false}, {"openrouter", "anthropic/claude-opus-4-7", true}, {"xai", "grok-3-mini", false},
+		{"gemini", "gemini-2.5-flash-lite", false}, {"gemini", "gemini-2.0-flash", false}, {"xai", "grok-4", true}, {"xai", "grok-4.20-0309-non-reasoning", false}, {"anthropic", "claude-sonnet-5", true}, {"anthropic", "claude-sonnet-4-5", false}, {"openrouter", "anthropic/claude-opus-4-7", true}, {"xai", "grok-3-mini", false},
 		{"deepseek", "deepseek-reasoner", false}, {"dashscope", "qwen3-max", false}, {"zhipu", "glm-4.6", false}, {"moonshot", "kimi-k2.5", false},
 		{"generic", "deepseek-r1", false}, {"generic", "", false},
 	} {
