@@ -135,6 +135,9 @@ func memberAhead(src []byte, i int, final bool) answer {
 			return yes
 		}
 		if g == ':' || g == '=' {
+			if has(src, k, "=>") {
+				n++
+			}
 			return valueAhead(src, k+n, final)
 		}
 		if k-i > maxKey {
@@ -154,13 +157,28 @@ func valueAhead(src []byte, i int, final bool) answer {
 		return yes
 	case literalAhead(src, at):
 		return yes
+	case literalBegins(src[at:]):
+		return unknown(final)
 	}
 	return no
 }
 
-// literalAhead: a word of JSON, Python or JavaScript that is a value.
+// literalBegins: the rest of src is the beginning of such a word.
+func literalBegins(rest []byte) bool {
+	for _, w := range literals {
+		if len(rest) < len(w) && w[:len(rest)] == string(rest) {
+			return true
+		}
+	}
+	return false
+}
+
+// literals are the words of JSON, Python and JavaScript that are values.
+var literals = [...]string{"true", "false", "null", "True", "False", "None", "undefined", "NaN", "Infinity"}
+
+// literalAhead: such a word stands at i.
 func literalAhead(src []byte, i int) bool {
-	for _, w := range []string{"true", "false", "null", "True", "False", "None", "undefined", "NaN", "Infinity"} {
+	for _, w := range literals {
 		if has(src, i, w) {
 			g, _ := glyphAt(src, i+len(w))
 			return !g.word() || g == '.'
@@ -169,16 +187,45 @@ func literalAhead(src []byte, i int) bool {
 	return false
 }
 
-// afterNoise skips blanks and short comments.
+// scalarAlone: a number or literal stands at i, and behind it a delimiter or
+// the end of the line.
+func scalarAlone(src []byte, i int, final bool) answer {
+	end := i
+	for end < len(src) && end-i < maxKey && (glyph(src[end]).word() || src[end] == '+') {
+		end++
+	}
+	if end == len(src) {
+		return unknown(final)
+	}
+	if _, _, ok := respell(src[i:end]); !ok {
+		return no
+	}
+	at, line := afterBlanks(src, end)
+	switch g, _ := glyphAt(src, at); {
+	case g == gEnd || g == gSplit:
+		return unknown(final)
+	case line || g == ',' || g.closer():
+		return yes
+	}
+	return no
+}
+
+// afterNoise skips blanks and short comments, one that src ends in among them.
 func afterNoise(src []byte, i int) (at int, line bool) {
 	at, line = afterBlanks(src, i)
 	for range 4 {
 		kind, n, ok := commentAt(src, at)
 		if !ok {
+			if at == len(src)-1 && src[at] == '/' {
+				at++
+			}
 			return at, line
 		}
 		end := commentEnd(src[:min(len(src), at+maxKey)], at+n, kind)
 		if end < 0 {
+			if len(src)-at < maxKey {
+				at = len(src)
+			}
 			return at, line
 		}
 		var l bool

@@ -35,7 +35,11 @@ func (f *finder) candidate(start int, v verdict, object bool) find {
 		f.setWhy(TruncatedEmpty)
 		c.rank = rankNone
 	}
-	c.notes = m.take()
+	if f.found.n < mostFinds {
+		c.notes = m.take()
+	} else {
+		c.notes = m.list() // it is not kept
+	}
 	c.strict = v == whole && !m.used && m.sprints == 1
 	return c
 }

@@ -104,7 +104,7 @@ func judge(t *testing.T, it item, r Result, err error) bool {
 }
 
 func TestCorpus(t *testing.T) {
-	for _, name := range []string{"json-repair.jsonl", "more.jsonl"} {
+	for _, name := range []string{"json-repair.jsonl", "more.jsonl", "combined.jsonl"} {
 		t.Run(name, func(t *testing.T) { runCorpus(t, corpus(t, name)) })
 	}
 }

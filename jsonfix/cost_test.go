@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"math"
+	"os"
 	"runtime"
 	"strings"
 	"syscall"
@@ -98,6 +100,52 @@ func TestHostileDocumentsAreBounded(t *testing.T) {
 			checkResult(t, []byte(h.of(n)))
 		}
 	}
+}
+
+// TestStepsGrowWithTheInput counts what the finder and its machine do.
+func TestStepsGrowWithTheInput(t *testing.T) {
+	count := func(src string) int {
+		f := newFinder([]byte(src))
+		f.walk()
+		return f.m.steps
+	}
+	for _, h := range hostile {
+		const n = 40_000
+		if once, twice := count(h.of(n)), count(h.of(2*n)); twice > 2*once+once/10+3*MaxDepth || twice > 8*n {
+			t.Errorf("%s: %d steps for %d bytes, %d for twice as many", h.name, once, n, twice)
+		}
+	}
+}
+
+// TestEveryHostileDocumentTakesTimeInProportion runs with BACKSTOP_PROOF=1 in
+// the environment: twice the input takes at most 2.3 times the time, up to ten
+// megabytes. A measurement that something else disturbed is made again.
+func TestEveryHostileDocumentTakesTimeInProportion(t *testing.T) {
+	if os.Getenv("BACKSTOP_PROOF") == "" {
+		t.Skip("takes minutes")
+	}
+	for _, h := range hostile {
+		t.Run(h.name, func(t *testing.T) { inProportion(t, h.of) })
+	}
+}
+
+func inProportion(t *testing.T, of func(int) string) {
+	small := best([]byte(of(1_250_000)))
+	for n := 2_500_000; n <= 10_000_000; n *= 2 {
+		large, ratio := time.Hour, math.Inf(1)
+		for try := 0; try < 12 && ratio > 2.3; try++ {
+			if try > 0 {
+				small = min(small, best([]byte(of(n/2))))
+			}
+			large = min(large, best([]byte(of(n))))
+			ratio = float64(large) / float64(max(small, 20*time.Microsecond))
+		}
+		if ratio > 2.3 {
+			t.Errorf("%v for %d bytes, %v for half of them", large, n, small)
+		}
+		small = large
+	}
+	t.Logf("%.0f MB/s", 10/small.Seconds())
 }
 
 // BenchmarkLinear gives the time of twice the input over that of the input,

@@ -42,6 +42,8 @@ func (m *machine) ends(i int) answer {
 		return yes
 	case t.role == roleItem && line && (g == '{' || g == '['):
 		return yes
+	case t.role == roleItem && line:
+		return scalarAlone(m.src, at, m.final)
 	}
 	return no
 }
@@ -74,15 +76,20 @@ func (m *machine) paragraph(from, i int) bool {
 	return lines >= 2 && plainRest(m.src, i)
 }
 
-// plainRest: a short rest without brackets and quotes.
+// plainRest: a short rest without brackets and quotes, that is no member.
 func plainRest(src []byte, i int) bool {
-	if len(src)-i > maxWord {
+	g, _ := glyphAt(src, i)
+	if len(src)-i > maxWord || g.quote() && keyAhead(src, i, true) == yes {
 		return false
 	}
-	for _, c := range src[i:] {
-		switch c {
-		case '{', '}', '[', ']', '"':
+	for k, c := range src[i:] {
+		switch {
+		case c == '{' || c == '}' || c == '[' || c == ']' || c == '"':
 			return false
+		case c == 0xef:
+			if g, _ := glyphAt(src, i+k); g == '{' || g.closer() || g == '[' {
+				return false
+			}
 		}
 	}
 	return true
@@ -180,7 +187,7 @@ func (m *machine) noted(code Code) bool {
 func (m *machine) closersEnd(i int) answer {
 	depth := m.depth
 	if g, _ := glyphAt(m.src, i); (g == '}') != m.object() && g != ')' && !m.below(g == '}') {
-		return no
+		return m.lastClosers(i)
 	}
 	for depth > 0 {
 		at, _ := afterNoise(m.src, i)
@@ -212,8 +219,27 @@ func (m *machine) closersEnd(i int) answer {
 		return yes
 	case m.objectAt(depth) && (line || at > i):
 		return keyAhead(m.src, at, m.final)
-	case !m.objectAt(depth) && (g == '{' || g == '['):
+	case !m.objectAt(depth) && (g == '{' || g == '['), !m.objectAt(depth) && line && g.quote():
 		return yes
+	case !m.objectAt(depth) && line:
+		return scalarAlone(m.src, at, m.final)
+	}
+	return no
+}
+
+// lastClosers: src ends with the closers at i, and they are as many as are
+// owed: one of the wrong kind is a slip, and no text that was cut.
+func (m *machine) lastClosers(i int) answer {
+	for n := 0; n <= m.depth; n++ {
+		at, _ := afterNoise(m.src, i)
+		g, width := glyphAt(m.src, at)
+		if g == gEnd && (n == m.depth || !m.final) {
+			return unknown(m.final)
+		}
+		if !g.closer() {
+			return no
+		}
+		i = at + width
 	}
 	return no
 }

@@ -31,7 +31,7 @@ func (f *finder) unescaped(kind Code) {
 	rest := f.src[f.at:]
 	var text []byte
 	if kind == HTMLEscaped {
-		text = []byte(html.UnescapeString(string(rest)))
+		text = unescapeHTML(rest)
 	} else {
 		text = unescape(rest)
 	}
@@ -39,6 +39,7 @@ func (f *finder) unescaped(kind Code) {
 	inner.nested = true
 	inner.region.rank = f.region.rank
 	inner.walk()
+	f.m.steps += inner.m.steps
 	start := f.at
 	f.at = len(f.src)
 	f.note(kind, start)
@@ -56,6 +57,37 @@ func (f *finder) unescaped(kind Code) {
 	if inner.hard {
 		f.why = inner.why
 	}
+}
+
+// maxEntity bounds the name of a character in HTML; the longest has 33.
+const maxEntity = 40
+
+// unescapeHTML undoes one layer of HTML's names for characters.
+func unescapeHTML(text []byte) []byte {
+	out := make([]byte, 0, len(text))
+	for i := 0; i < len(text); {
+		n := bytes.IndexByte(text[i:], '&')
+		if n < 0 {
+			return append(out, text[i:]...)
+		}
+		out = append(out, text[i:i+n]...)
+		i += n
+		end := i + 1
+		for end < len(text) && end-i < maxEntity && (text[end] == '#' || isDigit(text[end]) || text[end]|0x20-'a' <= 25) {
+			end++
+		}
+		if end < len(text) && text[end] == ';' {
+			end++
+		}
+		switch name := text[i:end]; string(name) {
+		case "&quot;":
+			out = append(out, '"')
+		default:
+			out = append(out, html.UnescapeString(string(name))...)
+		}
+		i = end
+	}
+	return out
 }
 
 // unescape undoes one layer of backslashes; what is no escape stays.

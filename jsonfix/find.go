@@ -63,6 +63,7 @@ func newFinder(src []byte) *finder {
 // walk goes once through the text and tries what may be the value.
 func (f *finder) walk() {
 	for f.at < len(f.src) {
+		f.m.steps++
 		g, n := glyphAt(f.src, f.at)
 		switch {
 		case g == gNoise:
@@ -205,6 +206,7 @@ func (f *finder) success(start int, v verdict, object bool) {
 	if end := f.lastThink(); end > start && end < f.at && damaged(c.notes) {
 		if f.fallow == nil {
 			kept := c
+			kept.notes = append([]RepairNote(nil), c.notes...)
 			f.fallow = &kept
 			m.buf = nil // it belongs to the candidate now
 		}
@@ -237,7 +239,10 @@ func (f *finder) keep(c find) {
 	}
 	if f.found.n < mostFinds {
 		f.m.room = 256 // the next one may be short
-		if f.m.used {
+		switch {
+		case f.m.used && len(c.json) < f.m.room:
+			c.json = append(make([]byte, 0, len(c.json)), c.json...)
+		case f.m.used:
 			f.m.buf = nil // it belongs to the find now
 		}
 		f.found.add(c)

@@ -21,8 +21,10 @@ type Fixer struct {
 	at      int // offset up to which the root was looked for
 	look    int // offset from which the end of a think block is looked for
 	shown   int // length of the last body
+	due     int // length of buf from which an undecided text is read again
 	changed bool
 	over    bool
+	rest    []byte // what Close found behind the last body
 }
 
 // stage is how far the view on a stream is.
@@ -87,43 +89,53 @@ func (f *Fixer) Complete() bool { return f.stage == ended }
 // decided otherwise. A stream that was passed on cannot be mended then.
 func (f *Fixer) Changed() bool { return f.changed }
 
-// Close gives the result for the whole input.
+// Close gives the result for the whole input. Blanks in front of a document
+// that was valid belong to it, and to no body.
 func (f *Fixer) Close() Result {
 	if f.over {
 		r, _ := refuse(TooLarge, true)
 		return r
 	}
 	r, _ := Repair(f.buf, f.options)
-	if f.shown > 0 && !bytes.HasPrefix(r.JSON, f.m.buf[:min(f.shown, len(f.m.buf))]) {
+	doc := r.JSON[skipBlanks(r.JSON, 0):]
+	shown := f.m.buf[:min(f.shown, len(f.m.buf))]
+	if !bytes.HasPrefix(doc, shown) {
 		f.changed = true
+	}
+	if r.JSON != nil && !f.changed {
+		f.rest = doc[len(shown):]
 	}
 	return r
 }
 
+// Rest is, after Close, what is to follow the last body to make it the
+// document; nil if there is no document, or it does not begin with that body.
+func (f *Fixer) Rest() []byte { return f.rest }
+
 // advance lets the machine read what has come.
 func (f *Fixer) advance() {
-	m := &f.m
-	m.src = f.buf
-	switch m.run() {
-	case whole:
-		f.stage = ended
-		m.flush(m.pos)
-	case failed:
-		f.changed = f.changed || f.shown > 0
-		if m.hard {
-			f.stage = blind
-			return
+	for f.stage == running && len(f.buf) >= f.due {
+		m := &f.m
+		m.src = f.buf
+		switch m.run() {
+		case more:
+			// A long text that is undecided is not read again for every byte.
+			f.due = len(f.buf) + max(1, (len(f.buf)-m.pos)/8)
+		case whole:
+			f.stage = ended
+			m.flush(m.pos)
+		case cut:
+			m.flush(m.from)
+			f.stage = stopped
+		case failed:
+			f.changed = f.changed || f.shown > 0
+			if m.hard {
+				f.stage = blind
+				return
+			}
+			f.at, f.stage, f.shown, f.due = max(m.start+1, m.pos), seeking, 0, 0
+			f.seek()
 		}
-		f.at = max(m.start+1, m.pos)
-		f.stage = seeking
-		f.shown = 0
-		f.seek()
-		if f.stage == running {
-			f.advance()
-		}
-	case cut:
-		m.flush(m.from)
-		f.stage = stopped
 	}
 }
 

@@ -29,8 +29,12 @@ func stream(t *testing.T, src []byte, size func() int) Result {
 		last = bytes.Clone(body)
 	}
 	r := f.Close()
-	if !f.Changed() && !bytes.HasPrefix(r.JSON, last) {
+	doc := bytes.TrimLeft(r.JSON, " \t\r\n")
+	if !f.Changed() && !bytes.HasPrefix(doc, last) {
 		t.Errorf("%q: the result %q does not begin with %q, and says nothing", src, r.JSON, last)
+	}
+	if rest := f.Rest(); rest != nil && string(last)+string(rest) != string(doc) || rest == nil && r.JSON != nil && !f.Changed() {
+		t.Errorf("%q: the result %q is not %q and then %q", src, r.JSON, last, rest)
 	}
 	return r
 }
@@ -71,6 +75,17 @@ func TestAStreamThatNeedsNoRepairOnlyGrows(t *testing.T) {
 	}
 	if r := f.Close(); r.Status != StatusValid || !f.Complete() || f.Changed() {
 		t.Errorf("%+v", r.Status)
+	}
+}
+
+func TestBlanksInFrontOfAValidDocumentChangeNothing(t *testing.T) {
+	f := NewFixer(Options{})
+	for _, piece := range []string{"\n ", `{"a":`, `1}`, "\n"} {
+		_, _ = f.Write([]byte(piece))
+		f.Snapshot()
+	}
+	if r := f.Close(); r.Status != StatusValid || f.Changed() || string(f.Rest()) != "\n" {
+		t.Errorf("%s, changed %v, rest %q", r.Status, f.Changed(), f.Rest())
 	}
 }
 

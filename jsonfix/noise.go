@@ -30,7 +30,14 @@ func (m *machine) skipNoise() bool {
 		default:
 			kind, width, ok := commentAt(m.src, m.pos)
 			if !ok {
-				return m.pos+1 < len(m.src) || m.final
+				if m.pos+1 < len(m.src) {
+					return true
+				}
+				if m.final { // half of what begins a comment
+					m.edit(m.pos, m.pos+1, "")
+					m.pos++
+				}
+				return m.final
 			}
 			m.note(Comment, m.pos)
 			if at, _ := afterBlanks(m.src, m.pos+width); m.pos > m.start {

@@ -10,7 +10,10 @@ type output struct {
 	used bool
 	safe point
 	low  int // the least length that buf was cut back to
-	room int // bytes to make room for at the first edit; 0 = for the rest of src
+	room int // most bytes to make room for at the first edit; 0 = any number
+
+	begin int  // offset in src where the output begins
+	open  bool // src will grow
 }
 
 // point is a moment to which the output can go back: everything before it is
@@ -26,6 +29,9 @@ type point struct {
 // edit replaces src[i:j] by text.
 func (o *output) edit(i, j int, text string) {
 	o.flush(i)
+	if len(o.buf)+len(text) > cap(o.buf) {
+		o.grow(len(text))
+	}
 	o.buf = append(o.buf, text...)
 	o.from = max(o.from, j)
 }
@@ -34,7 +40,9 @@ func (o *output) edit(i, j int, text string) {
 func (o *output) flush(i int) {
 	if !o.used {
 		o.used = true
-		need := len(o.src) - o.from
+		o.begin = o.from
+		// The room that damage takes shows in the first few kilobytes of it.
+		need := min(len(o.src)-o.from, max(0, i-o.from)+firstRoom)
 		need += need/16 + 64
 		if o.room > 0 {
 			need = min(need, o.room)
@@ -44,9 +52,30 @@ func (o *output) flush(i int) {
 		}
 	}
 	if i > o.from {
+		if len(o.buf)+i-o.from > cap(o.buf) {
+			o.grow(0)
+		}
 		o.buf = append(o.buf, o.src[o.from:i]...)
 		o.from = i
 	}
+}
+
+// firstRoom is how much of the input behind the first damage is made room for
+// before it is known how much longer the output becomes.
+const firstRoom = 8 << 10
+
+// grow makes room for n bytes more than the rest of src takes, if that grows
+// as what was read of it did.
+func (o *output) grow(n int) {
+	rest := len(o.src) - o.from
+	if read := o.from - o.begin; read > 0 && len(o.buf) > read {
+		rest = int(float64(rest) * float64(len(o.buf)) / float64(read))
+	}
+	more := max(n+rest+rest/16+64, len(o.buf)/16)
+	if o.open {
+		more = max(more, len(o.buf)) // how much is to come is not known
+	}
+	o.buf = append(make([]byte, 0, len(o.buf)+more), o.buf...)
 }
 
 // settle makes everything before offset at the new safe point.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"math/rand/v2"
 	"os"
+	"reflect"
 	"strings"
 	"testing"
 )
@@ -225,6 +226,9 @@ func checkResult(t *testing.T, src []byte) {
 	if !bytes.Equal(f, src) {
 		t.Fatalf("%q: the input was changed", f)
 	}
+	if lean, slow := plodded(src, true), plodded(src, false); !reflect.DeepEqual(lean, slow) {
+		t.Errorf("%q:\n lean %s %+v\n step by step %s %+v", src, lean.JSON, lean.Repairs, slow.JSON, slow.Repairs)
+	}
 	if err != nil {
 		if r.JSON != nil || r.Status != StatusRefused || r.Reason == "" || r.Reason == brokenRepair {
 			t.Errorf("%q: %+v", src, r)
@@ -238,6 +242,15 @@ func checkResult(t *testing.T, src []byte) {
 		t.Errorf("%q: repaired without a note: %q", src, r.JSON)
 	}
 	again(t, r.JSON)
+}
+
+// plodded is the result without the strict scanner, with lean or without.
+func plodded(src []byte, lean bool) Result {
+	f := newFinder(src)
+	f.m.slow = slow{sprint: true, lean: !lean}
+	f.walk()
+	r, _ := f.decide(Options{})
+	return r
 }
 
 func FuzzRepair(f *testing.F) {

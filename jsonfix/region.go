@@ -161,20 +161,24 @@ func (f *finder) ownLine(start, end int) bool {
 	if !f.endsLine(end) {
 		return false
 	}
-	line := string(f.lineBefore(start))
+	line := f.lineBefore(start)
+	n := len(line)
 	switch {
-	case line == "" || line == ">" || strings.HasPrefix(line, "<") && strings.HasSuffix(line, ">"):
+	case n == 0 || n == 1 && line[0] == '>' || line[0] == '<' && line[n-1] == '>':
 		return true
-	case strings.HasSuffix(line, "=") || strings.HasSuffix(line, "("):
-		return len(strings.Fields(line)) <= 4
-	case line == "return" || line == "export default" || line == "data:":
+	case line[n-1] == '=' || line[n-1] == '(':
+		return len(bytes.Fields(line)) <= 4
+	}
+	switch string(line) {
+	case "return", "export default", "data:":
 		return true
 	}
-	label := strings.TrimRight(strings.TrimSuffix(strings.TrimSuffix(line, ":"), "："), " *")
-	if label == strings.TrimRight(line, " *") {
+	bare := bytes.TrimRight(line, " *")
+	label := bytes.TrimRight(bytes.TrimSuffix(bytes.TrimSuffix(line, []byte(":")), []byte("：")), " *")
+	if len(label) == len(bare) {
 		return false
 	}
-	return labels[strings.ToLower(lastWord(label))]
+	return labels[strings.ToLower(lastWord(string(label)))]
 }
 
 // labels are the words that announce the answer when a colon follows.

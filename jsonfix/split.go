@@ -105,7 +105,7 @@ func (m *machine) restart(end int) {
 	t := m.text
 	m.undo(t)
 	for m.pos < end {
-		m.pos = min(plain(m.src, m.pos, t.quote), end)
+		m.pos = min(t.plain(m.src, m.pos), end)
 		if m.pos >= end {
 			return
 		}
@@ -114,7 +114,7 @@ func (m *machine) restart(end int) {
 			m.control(c)
 		case c == '\\':
 			m.readEscape()
-		case c == '"' && (t.quote == '"' || t.quote == '\''):
+		case c == '"':
 			m.innerQuote()
 		default:
 			_, n := glyphAt(m.src, m.pos)

@@ -20,6 +20,7 @@ type text struct {
 	role    role
 	open    int   // offset of the opening quote
 	quote   glyph // of the opening quote
+	wide    bool  // which is full-width
 	close   int   // width of a closing mark of three quotes, else 0
 	begin   int   // offset of the first character
 	nest    int   // typographic pairs that are open inside
@@ -38,7 +39,7 @@ type text struct {
 
 // beginText enters a string whose opening quote is at m.pos.
 func (m *machine) beginText(r role, g glyph, n int) verdict {
-	m.text = text{role: r, open: m.pos, quote: g, high: -1}
+	m.text = text{role: r, open: m.pos, quote: g, wide: g < 0x80 && n > 1, high: -1}
 	t := &m.text
 	if (g == '"' || g == '\'') && n == 1 && r != roleKey && tripled(m.src, m.pos) && !m.emptyText(r) {
 		t.close = 3
@@ -81,7 +82,7 @@ func (m *machine) emptyText(r role) bool {
 func (m *machine) readText() verdict {
 	t := &m.text
 	for {
-		m.pos = plain(m.src, m.pos, t.quote)
+		m.pos = t.plain(m.src, m.pos)
 		if m.pos >= len(m.src) {
 			return m.textEnds()
 		}
@@ -103,6 +104,14 @@ func (m *machine) readText() verdict {
 			return v
 		}
 	}
+}
+
+// plain skips what is the same inside this string.
+func (t *text) plain(src []byte, i int) int {
+	if t.wide {
+		return plain(src, i, gEnd)
+	}
+	return plain(src, i, t.quote)
 }
 
 // plain skips what is the same inside any string: everything but quotes,

@@ -127,6 +127,12 @@ func (m *machine) readBare() verdict {
 
 // spell writes the bare token src[from:end] as JSON has it.
 func (m *machine) spell(from, end int, token []byte) verdict {
+	if len(token) > 1 && token[0] == '+' && numberEnd2(token[1:]) == len(token)-1 {
+		m.note(Number, from)
+		m.edit(from, from+1, "")
+		m.pos = end
+		return m.done()
+	}
 	word, code, known := respell(token)
 	switch {
 	case known:
@@ -180,8 +186,8 @@ func (m *machine) nextMember(token []byte) int {
 // cutBare ends the run at a token that src ends in.
 func (m *machine) cutBare() verdict {
 	from := m.pos
-	token := m.src[from:]
-	if word, code, ok := completeLiteral(token); ok {
+	token := m.src[from:max(from, wholeCharacters(m.src, len(m.src)))]
+	if word, code, ok := completeLiteral(token); ok && len(token) > 0 {
 		if code != "" {
 			m.note(code, from)
 		}
@@ -197,7 +203,7 @@ func (m *machine) cutBare() verdict {
 		return m.cutHere(from)
 	}
 	m.note(UnquotedValue, from)
-	end := max(from, wholeCharacters(m.src, len(m.src)))
+	end := from + len(token)
 	m.quoteBare(from, end)
 	m.flush(end)
 	m.text = text{role: m.roleHere(), open: from, begin: end, high: -1}

@@ -90,22 +90,6 @@ func (c *Cache) keep(key [sha256.Size]byte, e *entry) {
 	c.seen[key] = e
 }
 
-// Validate reports whether a document follows a schema. A schema that cannot
-// be used validates everything.
-func (c *Cache) Validate(source, document []byte) error {
-	s, err := c.Compile(source)
-	if err != nil {
-		return nil
-	}
-	if !jsonfix.Valid(document) {
-		return errors.New("the document is not JSON; repair it first")
-	}
-	if wrong := s.Validate(document); len(wrong) > 0 {
-		return fmt.Errorf("the document does not follow the schema in %d places; first at %q: %s", len(wrong), wrong[0].Path, wrong[0].Reason)
-	}
-	return nil
-}
-
 // Compiled is one schema. It is a jsonfix.Schema, safe for concurrent use.
 type Compiled struct {
 	source []byte
