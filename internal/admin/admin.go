@@ -1,7 +1,7 @@
 // Package admin is the admin plane: a handler for a listener of its own, with
 // a token from the first second. It shows the engine's state and the recent
-// calls, and has few switches: force a breaker, reload from disk, drain. It
-// takes no URL, no path and no configuration from anyone.
+// calls, and has few switches: force a breaker, break our own mock, reload from
+// disk, drain. It takes no URL, no path and no configuration from anyone.
 package admin
 
 import (
@@ -34,6 +34,10 @@ type Options struct {
 	Debug   bool // serve /debug/pprof/
 
 	State   func() backstop.State
+	Plan    func() *backstop.Plan // in force
+	Config  func() Config
+	Seconds func(after time.Time) []Second // finished seconds, oldest first
+	Tally   func(upstream string) Tally
 	Recent  Recent
 	Metrics http.Handler
 	Force   func(upstream, state string, d time.Duration) error
@@ -52,6 +56,7 @@ type plane struct {
 	gate    gate
 	started time.Time
 	streams chan struct{} // places for event streams
+	mocks   *http.Client  // reaches private addresses only
 }
 
 // mostStreams bounds the event streams that are open at the same time.
@@ -63,16 +68,21 @@ func New(o Options) http.Handler {
 	if o.Clock == nil {
 		o.Clock = time.Now
 	}
-	p := &plane{Options: o, gate: newGate(&o), started: o.Clock(), streams: make(chan struct{}, mostStreams)}
+	p := &plane{Options: o, gate: newGate(&o), started: o.Clock(), streams: make(chan struct{}, mostStreams), mocks: newMocks()}
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /{$}", asset("index.html", "text/html; charset=utf-8"))
-	mux.HandleFunc("GET /table.js", asset("table.js", "text/javascript; charset=utf-8"))
-	mux.HandleFunc("GET /style.css", asset("style.css", "text/css; charset=utf-8"))
+	for _, a := range assets() {
+		mux.Handle("GET "+a.path, a)
+	}
+	mux.Handle("GET /api/openapi.json", openAPI())
 	mux.HandleFunc("GET /api/state", p.state)
+	mux.HandleFunc("GET /api/history", p.history)
+	mux.HandleFunc("GET /api/config", p.config)
 	mux.HandleFunc("GET /api/calls", p.calls)
 	mux.HandleFunc("GET /api/calls/{id}", p.call)
 	mux.HandleFunc("GET /api/events", p.events)
 	mux.HandleFunc("POST /api/breakers/{upstream}", p.breaker)
+	mux.HandleFunc("GET /api/faults", p.faults)
+	mux.HandleFunc("POST /api/faults/{upstream}", p.inject)
 	mux.HandleFunc("POST /api/reload", p.reload)
 	mux.HandleFunc("POST /api/drain", p.drain)
 	mux.Handle("GET /metrics", o.Metrics)

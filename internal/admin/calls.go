@@ -45,6 +45,14 @@ type callView struct {
 	Output     int              `json:"output_tokens"` // -1 = not reported
 	Attempts   []attemptView    `json:"attempts"`
 	Skipped    []skipView       `json:"skipped,omitempty"`
+	Rescued    string           `json:"rescued,omitempty"`
+	Changes    []changeView     `json:"changes,omitempty"` // of breakers while the call ran; of GET /api/calls/{id} only
+}
+
+// changeView is a breaker that changed while a call ran.
+type changeView struct {
+	At float64 `json:"at_ms"`
+	transitionView
 }
 
 type attemptView struct {
@@ -55,6 +63,7 @@ type attemptView struct {
 	Key        int     `json:"key"` // index, never the key
 	Start      float64 `json:"start_ms"`
 	Waited     float64 `json:"waited_ms,omitempty"`
+	Gap        float64 `json:"gap_ms,omitempty"` // longest time between two tokens
 	FirstByte  float64 `json:"first_byte_ms,omitempty"`
 	FirstToken float64 `json:"first_token_ms,omitempty"`
 	Duration   float64 `json:"duration_ms"`
@@ -62,6 +71,7 @@ type attemptView struct {
 	Status     int     `json:"status,omitempty"`
 	Probe      bool    `json:"probe,omitempty"`
 	Again      bool    `json:"retry,omitempty"`
+	Hedge      bool    `json:"hedge,omitempty"` // it began beside the attempt before it
 	Replays    int     `json:"replays,omitempty"`
 }
 
@@ -69,14 +79,15 @@ type skipView struct {
 	Tier     int     `json:"tier"`
 	Upstream string  `json:"upstream"`
 	Why      string  `json:"why"`
-	Until    float64 `json:"until_ms,omitempty"`
+	Until    float64 `json:"until_ms,omitempty"` // free again after that time
+	At       float64 `json:"at_ms"`
 }
 
 func viewCall(e *backstop.Event) callView {
 	v := callView{
 		ID: e.ID, Time: e.Time, Op: e.Op, Dialect: e.Dialect, Caller: e.Caller, Route: e.Route, Asked: e.Asked, Stream: e.Stream, JSON: e.JSON,
 		Tier: e.Tier, Upstream: e.Upstream, Model: e.Model, Reason: e.Reason, Outcome: e.Outcome.String(), Status: e.Status,
-		Committed: e.Committed, Truncated: e.Truncated, Repaired: e.Repaired, Dropped: e.Dropped, Stale: e.Stale.Seconds(),
+		Committed: e.Committed, Truncated: e.Truncated, Repaired: e.Repaired, Dropped: e.Dropped, Stale: e.Stale.Seconds(), Rescued: e.Rescued,
 		FirstToken: millis(e.FirstToken), Duration: millis(e.Duration), Upstreamed: millis(e.Upstreamed),
 		Input: e.InputTokens, Output: e.OutputTokens, Attempts: make([]attemptView, 0, len(e.Attempts)),
 	}
@@ -86,13 +97,13 @@ func viewCall(e *backstop.Event) callView {
 	for i := range e.Attempts {
 		a := &e.Attempts[i]
 		v.Attempts = append(v.Attempts, attemptView{
-			Number: int(a.ID), Tier: a.Tier, Upstream: a.Upstream, Model: a.Model, Key: a.Key, Start: millis(a.Start), Waited: millis(a.Waited),
+			Number: int(a.ID), Tier: a.Tier, Upstream: a.Upstream, Model: a.Model, Key: a.Key, Start: millis(a.Start), Waited: millis(a.Waited), Gap: millis(a.Gap),
 			FirstByte: millis(a.FirstByte), FirstToken: millis(a.FirstToken), Duration: millis(a.Duration), Outcome: a.Outcome.Reason(),
-			Status: a.Outcome.Status, Probe: a.Probe, Again: a.Retry, Replays: a.Replays,
+			Status: a.Outcome.Status, Probe: a.Probe, Again: a.Retry, Hedge: a.Hedge, Replays: a.Replays,
 		})
 	}
 	for _, s := range e.Skipped {
-		v.Skipped = append(v.Skipped, skipView{Tier: s.Tier, Upstream: s.Upstream, Why: s.Why, Until: millis(s.Until)})
+		v.Skipped = append(v.Skipped, skipView{Tier: s.Tier, Upstream: s.Upstream, Why: s.Why, Until: millis(s.Until), At: millis(s.At)})
 	}
 	return v
 }
@@ -140,5 +151,27 @@ func (p *plane) call(w http.ResponseWriter, r *http.Request) {
 		fail(w, http.StatusNotFound, "not_found", "no call with this id is remembered; the last 10,000 are, since the start")
 		return
 	}
-	reply(w, http.StatusOK, viewCall(e))
+	v := viewCall(e)
+	v.Changes = p.changes(e)
+	reply(w, http.StatusOK, v)
+}
+
+// changes are what happened to the breakers of a call's upstreams while it
+// ran, as far as that is remembered.
+func (p *plane) changes(e *backstop.Event) (out []changeView) {
+	asked := map[string]bool{}
+	for i := range e.Attempts {
+		asked[e.Attempts[i].Upstream] = true
+	}
+	for i := range e.Skipped {
+		asked[e.Skipped[i].Upstream] = true
+	}
+	list, _, _ := p.Recent.Transitions(0)
+	for i := range list {
+		t := &list[i]
+		if at := t.Time.Sub(e.Time); asked[t.Upstream] && !t.Trial && at >= 0 && at <= e.Duration {
+			out = append(out, changeView{At: millis(at), transitionView: viewTransition(t)})
+		}
+	}
+	return out
 }

@@ -17,22 +17,11 @@ const (
 // breaker forces an upstream's breakers open or closed, or gives them back to
 // their own rules.
 func (p *plane) breaker(w http.ResponseWriter, r *http.Request) {
-	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != "application/json" {
-		fail(w, http.StatusUnsupportedMediaType, "unsupported_media", "the body must be JSON: send content-type: application/json")
-		return
-	}
 	var in struct {
 		State string `json:"state"`
 		For   string `json:"for"`
 	}
-	dec := json.NewDecoder(r.Body)
-	dec.DisallowUnknownFields()
-	err := dec.Decode(&in)
-	if err == nil {
-		_, err = dec.Token()
-	}
-	if err != io.EOF {
-		fail(w, http.StatusBadRequest, "invalid_request", `the body must be {"state": "open", "for": "15m"}; for is optional`)
+	if !order(w, r, &in, `{"state": "open", "for": "15m"}; for is optional`) {
 		return
 	}
 	if in.State != "open" && in.State != "closed" && in.State != "auto" {
@@ -41,6 +30,7 @@ func (p *plane) breaker(w http.ResponseWriter, r *http.Request) {
 	}
 	var d time.Duration
 	if in.For != "" {
+		var err error
 		if d, err = time.ParseDuration(in.For); err != nil || d <= 0 || d > mostForced {
 			fail(w, http.StatusBadRequest, "invalid_request", "for takes a duration such as 90s or 15m, up to 168h")
 			return
@@ -73,7 +63,11 @@ func (p *plane) reload(w http.ResponseWriter, _ *http.Request) {
 		fail(w, http.StatusUnprocessableEntity, "config_error", cut(err.Error()))
 		return
 	}
-	reply(w, http.StatusOK, map[string]string{"status": "reloaded"})
+	changes := []string{}
+	if list := p.Config().Reloads; len(list) > 0 {
+		changes = append(changes, list[0].Changes...)
+	}
+	reply(w, http.StatusOK, map[string]any{"status": "reloaded", "changes": changes})
 }
 
 func (p *plane) drain(w http.ResponseWriter, _ *http.Request) {
@@ -86,4 +80,21 @@ func cut(message string) string {
 		return message[:maxMessage] + "…"
 	}
 	return message
+}
+
+// order reads the body of a switch: one JSON object with known names only.
+func order(w http.ResponseWriter, r *http.Request, into any, form string) bool {
+	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != "application/json" {
+		fail(w, http.StatusUnsupportedMediaType, "unsupported_media", "the body must be JSON: send content-type: application/json")
+		return false
+	}
+	dec := json.NewDecoder(r.Body)
+	dec.DisallowUnknownFields()
+	err := dec.Decode(into)
+	_, end := dec.Token()
+	if err != nil || end != io.EOF {
+		fail(w, http.StatusBadRequest, "invalid_request", "the body must be "+form)
+		return false
+	}
+	return true
 }

@@ -23,7 +23,8 @@ type transitionView struct {
 	Trial    bool      `json:"trial,omitempty"`
 }
 
-// events streams the state once a second, and transitions as they happen.
+// events streams the state and what the last second brought once a second, and
+// transitions as they happen. It begins with the state and the history.
 func (p *plane) events(w http.ResponseWriter, r *http.Request) {
 	select {
 	case p.streams <- struct{}{}:
@@ -43,17 +44,19 @@ func (p *plane) events(w http.ResponseWriter, r *http.Request) {
 	}
 	second := time.NewTicker(time.Second)
 	defer second.Stop()
-	_, seen, changed := p.Recent.Transitions(0)
-	for ok := send("state", p.view()); ok && rc.Flush() == nil; {
+	list, seen, changed := p.Recent.Transitions(0)
+	past, told := p.past(list)
+	for ok := send("state", p.view()) && send("history", past); ok && rc.Flush() == nil; {
 		select {
 		case <-r.Context().Done():
 			return
 		case <-p.Stop:
 			return
 		case <-second.C:
-			ok = send("state", p.view())
+			var next []secondView
+			next, told = p.seconds(told)
+			ok = send("state", p.view()) && send("traffic", map[string]any{"seconds": next})
 		case <-changed:
-			var list []backstop.Transition
 			list, seen, changed = p.Recent.Transitions(seen)
 			for _, t := range list {
 				ok = ok && send("transition", viewTransition(&t))

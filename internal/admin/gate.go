@@ -76,6 +76,9 @@ func (g *gate) guard(next http.Handler) http.Handler {
 		case g.login(w, r):
 		default:
 			h.Set("WWW-Authenticate", "Bearer")
+			if locked(w, r) {
+				return
+			}
 			fail(w, http.StatusUnauthorized, "unauthorized", "send Authorization: Bearer with the admin token, or open the dashboard URL that was printed at the start")
 		}
 	})

@@ -2,6 +2,7 @@ package admin
 
 import (
 	"net/http"
+	"net/url"
 	"time"
 
 	"backstop"
@@ -13,6 +14,19 @@ type stateView struct {
 	Version   string         `json:"version"`
 	Uptime    int64          `json:"uptime_s"`
 	Upstreams []upstreamView `json:"upstreams"`
+	Routes    []routeView    `json:"routes"`
+}
+
+// routeView is a rule of the plan and its tiers in order.
+type routeView struct {
+	Model string     `json:"model"`
+	Tiers []tierView `json:"tiers"`
+}
+
+type tierView struct {
+	Name  string `json:"name"`            // upstream, "template" or "cache"
+	Model string `json:"model,omitempty"` // "" = as asked
+	Local bool   `json:"local,omitempty"`
 }
 
 type upstreamView struct {
@@ -25,6 +39,29 @@ type upstreamView struct {
 	Budget   float64              `json:"retry_budget"`
 	Parked   []backstop.ParkState `json:"parked"`
 	Scopes   []scopeView          `json:"scopes"`
+
+	BaseURL    string            `json:"base_url,omitempty"`
+	Account    string            `json:"account,omitempty"`
+	Limits     limitsView        `json:"limits"` // 0 = none
+	FirstToken float64           `json:"first_token_ms"`
+	Lately     map[string]uint64 `json:"attempts_5m"` // by class
+	Since      map[string]uint64 `json:"attempts"`    // by class, since the start
+	Trouble    *troubleView      `json:"trouble,omitempty"`
+}
+
+type limitsView struct {
+	Rate     float64 `json:"rate"` // attempts per second
+	Burst    int     `json:"burst"`
+	Inflight int     `json:"inflight"`
+}
+
+// troubleView is the latest attempt that failed through the upstream's fault.
+type troubleView struct {
+	Time    time.Time `json:"time"`
+	Call    string    `json:"call"`
+	Model   string    `json:"model"`
+	Outcome string    `json:"outcome"`
+	Status  int       `json:"status,omitempty"`
 }
 
 type scopeView struct {
@@ -46,8 +83,46 @@ func (p *plane) view() stateView {
 	st := p.State()
 	now := p.Clock()
 	v := stateView{Now: now, Version: p.Version, Uptime: int64(now.Sub(p.started).Seconds()), Upstreams: make([]upstreamView, 0, len(st.Upstreams))}
+	plan := p.Plan()
 	for i := range st.Upstreams {
-		v.Upstreams = append(v.Upstreams, viewUpstream(&st.Upstreams[i]))
+		u := viewUpstream(&st.Upstreams[i])
+		p.addPlan(&u, plan.Upstream(u.Name))
+		p.addTally(&u)
+		v.Upstreams = append(v.Upstreams, u)
+	}
+	v.Routes = make([]routeView, 0, len(plan.Routes))
+	for i := range plan.Routes {
+		v.Routes = append(v.Routes, viewRoute(&plan.Routes[i]))
+	}
+	return v
+}
+
+// addPlan adds what the plan says of an upstream.
+func (p *plane) addPlan(v *upstreamView, u *backstop.Upstream) {
+	if u == nil { // the plan was replaced between two looks
+		return
+	}
+	v.Account, v.FirstToken = u.Account, millis(u.Timeouts.FirstToken)
+	v.Limits = limitsView{Rate: u.Limits.Rate, Burst: u.Limits.Burst, Inflight: u.Limits.Inflight}
+	if base, err := url.Parse(u.BaseURL); err == nil {
+		v.BaseURL = base.Scheme + "://" + base.Host + base.EscapedPath() // nothing that could hold a credential
+	}
+}
+
+func (p *plane) addTally(v *upstreamView) {
+	t := p.Tally(v.Name)
+	v.Lately, v.Since = t.Lately, t.Since
+	if !t.Last.Time.IsZero() {
+		view := troubleView(t.Last)
+		v.Trouble = &view
+	}
+}
+
+func viewRoute(r *backstop.Route) routeView {
+	v := routeView{Model: r.Model, Tiers: make([]tierView, len(r.Tiers))}
+	for i := range r.Tiers {
+		t := &r.Tiers[i]
+		v.Tiers[i] = tierView{Name: t.Name(), Model: t.Model, Local: t.Local != nil}
 	}
 	return v
 }
