@@ -5,6 +5,7 @@ import (
 
 	"backstop/backoff"
 	"backstop/breaker"
+	"backstop/limit"
 )
 
 // unknownShare of the first-token limit is what an upstream without samples is
@@ -19,10 +20,18 @@ func (c *Call) advance(now time.Time) Step {
 	for c.tier < len(c.route.Tiers) {
 		t := &c.route.Tiers[c.tier]
 		if t.Local != nil {
+			if a := c.spare(); a != nil && a.outcome.Kind == KindJSON {
+				c.finish(now, a) // a tool call that its caller may judge is worth more than a text of ours
+				return c.last()
+			}
 			if step, ok := c.serve(now, t); ok {
 				return step
 			}
 			c.tier++
+			continue
+		}
+		if c.passed(c.tier) {
+			c.descend(c.tier + 1)
 			continue
 		}
 		step, why, until := c.try(now, t)
@@ -62,7 +71,7 @@ func (c *Call) advance(now time.Time) Step {
 
 // serve lets a local tier answer. It needs no time, so no deadline is asked.
 func (c *Call) serve(now time.Time, t *Tier) (Step, bool) {
-	if c.tooLong || c.origin != nil || !c.mayServe(t) {
+	if c.tooLong || c.origin != nil || !c.mayServe(t) || c.inexpressible() != nil {
 		return Step{}, false
 	}
 	a := &attempt{id: AttemptID(len(c.attempts) + 1), tier: c.tier, name: t.Name(), began: now, clock: now, key: -1, slot: -1}
@@ -145,19 +154,49 @@ func (c *Call) admit(now time.Time, t *Tier, a *attempt) (why string, until time
 		a.release()
 		return "full", time.Time{}
 	}
-	lower := c.lower()
-	if tl := s.tierLimit(t); (s.rate != nil && !s.rate.Allow(now)) || (lower && tl != nil && !tl.Allow(now)) {
+	if !c.pays(now, t, a) {
 		s.inflight.Release()
 		a.release()
 		return "rate", time.Time{}
 	}
 	if b := c.enter(now, a); b != nil {
 		s.inflight.Release()
+		a.refund()
 		a.release()
 		return "open", b.Until(now)
 	}
 	a.probe = a.scope.Probe() || a.endpoint.Probe() || a.quality.Probe()
 	return "", time.Time{}
+}
+
+// pays takes one attempt from the upstream's rate limit and from the tier's,
+// which is there to slide calls down: the last tier has none.
+func (c *Call) pays(now time.Time, t *Tier, a *attempt) bool {
+	limits := [...]*limit.Rate{a.up.rate, nil}
+	if c.lower() {
+		limits[1] = a.up.tierLimit(t)
+	}
+	for i, r := range limits {
+		if r == nil {
+			continue
+		}
+		if !r.Allow(now) {
+			a.refund()
+			return false
+		}
+		a.paid[i] = r
+	}
+	return true
+}
+
+// refund gives back what an attempt that was not made has paid.
+func (a *attempt) refund() {
+	for i, r := range a.paid {
+		if r != nil {
+			r.Refund()
+			a.paid[i] = nil
+		}
+	}
 }
 
 // enter takes the breakers' tickets; a refusal after a race voids the earlier
@@ -236,7 +275,7 @@ func (c *Call) reserved(s *upstreamState, m *modelState) time.Duration {
 }
 
 func (c *Call) skip(now time.Time, t *Tier, why string, until time.Time) {
-	s := Skip{Tier: c.tier, Upstream: t.Upstream, Why: why}
+	s := Skip{Tier: c.tier, Upstream: t.Upstream, Why: why, At: now.Sub(c.began)}
 	if !until.IsZero() {
 		s.Until = until.Sub(now)
 	}

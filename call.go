@@ -20,18 +20,14 @@ type Call struct {
 
 	attempts []*attempt
 	skips    []Skip
-	live     *attempt // the attempt that runs, nil = none
-	drop     *attempt // dropped, but the driver has not been told yet
+	live     *attempt   // the attempt that runs, nil = none
+	rival    *attempt   // the one that runs beside it, nil = none: hedge.go
+	drops    []*attempt // dropped, but the driver has not been told yet
 
-	tier    int // rung to try next
-	spent   int // upstream requests, at most MaxAttempts
-	retries int // at the present tier
-	resume  time.Time
-	retry   bool // the next try is a second one at the same upstream
-	waited  time.Duration
+	rung
+	spent   int  // upstream requests, at most MaxAttempts
 	napped  bool // a named delay was sat out once
-	without []string
-	plain   bool // ask the present tier for one body
+	hedged  bool // a hedge was started, or could not be
 	context int  // only tiers declared larger than this may take the call
 	tooLong bool
 
@@ -50,58 +46,12 @@ type Call struct {
 	ended     time.Time
 }
 
-// attempt is one try of a call, at an upstream or a local tier.
-type attempt struct {
-	id      AttemptID
-	tier    int
-	up      *upstreamState // nil = local
-	model   *modelState
-	name    string // answerer's name
-	sent    string // model name that was sent
-	key     int
-	plain   bool
-	probe   bool
-	retry   bool
-	without []string // parameters left out
-	wake    func()
-	slot    int // in the scope's list of waiters, -1 = not there
-
-	began     time.Time
-	age       time.Duration // suspicion age when it began: calls that are moved raise it for later ones
-	clock     time.Time     // base of the clocks: began, or the end of a pause
-	dialed    time.Time
-	firstByte time.Time
-	token     time.Time // first meaningful token
-	last      time.Time // latest one
-	seam      time.Time // a rescuer has caught up
-	over      time.Time
-	waited    time.Duration
-	drip      dripFloor
-
-	endpoint breaker.Ticket
-	scope    breaker.Ticket // chat or embed
-	quality  breaker.Ticket
-	trial    breaker.Ticket
-	judged   bool // the endpoint's ticket is done
-	leases   []heldLease
-
-	outcome  Outcome
-	settled  bool
-	noRescue bool // the caller has a part of it that nobody else can go on with
-	unsent   bool // nothing was sent after all
-	switched bool // from now on the model is asked plainly
-}
-
-type heldLease struct {
-	p  *parks
-	id parkID
-}
-
 // Next says what to do at time now. It is called after every mark, and when a
 // Wait is over; calling it more often changes nothing.
 func (c *Call) Next(now time.Time) Step {
-	if a := c.drop; a != nil {
-		c.drop = nil
+	if len(c.drops) > 0 {
+		a := c.drops[0]
+		c.drops = c.drops[1:]
 		return Step{Kind: Drop, Attempt: a.id, Tier: a.tier, Outcome: a.outcome}
 	}
 	if c.done {
@@ -113,22 +63,52 @@ func (c *Call) Next(now time.Time) Step {
 	if c.local != nil {
 		return Step{Kind: Wait}
 	}
-	if a := c.live; a != nil {
-		until, verdict := c.watch(now, a)
-		if verdict == nil {
-			return Step{Kind: Wait, Until: until}
-		}
-		verdict.InputTokens, verdict.OutputTokens = -1, -1
-		c.settle(now, a, *verdict)
-		c.after(now, a)
-		return Step{Kind: Drop, Attempt: a.id, Tier: a.tier, Outcome: a.outcome}
+	if c.live != nil {
+		return c.attend(now)
 	}
 	return c.advance(now)
+}
+
+// attend looks after the attempts that run.
+func (c *Call) attend(now time.Time) Step {
+	until := time.Time{}
+	for _, a := range [...]*attempt{c.live, c.rival} {
+		if a == nil {
+			continue
+		}
+		at, verdict := c.watch(now, a)
+		if verdict != nil {
+			verdict.InputTokens, verdict.OutputTokens = -1, -1
+			c.settle(now, a, *verdict)
+			c.after(now, a)
+			return Step{Kind: Drop, Attempt: a.id, Tier: a.tier, Outcome: a.outcome}
+		}
+		until = sooner(until, at)
+	}
+	if at := c.hedgeAt(); !at.IsZero() {
+		if now.Before(at) {
+			until = sooner(until, at)
+		} else if step, ok := c.hedge(now); ok {
+			return step
+		}
+	}
+	return Step{Kind: Wait, Until: until}
+}
+
+// sooner is the earlier of two times, of which zero is none.
+func sooner(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
 }
 
 // Observe takes in what happened to attempt a, or with a = 0 to the call.
 // Marks of attempts that are over change nothing.
 func (c *Call) Observe(now time.Time, id AttemptID, m Mark) {
+	if m.Kind == Ended && m.Outcome.NotSent {
+		c.neverSent(c.attempt(id))
+	}
 	if c.done {
 		return
 	}
@@ -167,6 +147,13 @@ func (c *Call) Observe(now time.Time, id AttemptID, m Mark) {
 	}
 }
 
+// Runs reports whether an attempt is one that the call still waits for. What
+// comes of any other must not reach the caller.
+func (c *Call) Runs(id AttemptID) bool {
+	a := c.attempt(id)
+	return a != nil && !a.settled && !c.done
+}
+
 func (c *Call) attempt(id AttemptID) *attempt {
 	if id < 1 || int(id) > len(c.attempts) {
 		return nil
@@ -194,9 +181,15 @@ func (c *Call) progress(now time.Time, a *attempt, bytes int) {
 	}
 	c.firstByte(now, a)
 	if a.token.IsZero() {
+		if c.rival != nil {
+			c.wins(now, a)
+		}
 		a.token = now
 		a.model.spoke.Store(now.UnixNano())
 		a.model.waiters.remove(a)
+	}
+	if !a.last.IsZero() {
+		a.gap = max(a.gap, now.Sub(a.last))
 	}
 	a.last = now
 	a.drip.add(now, bytes)
@@ -220,7 +213,10 @@ func (c *Call) gate(a *attempt) *breaker.Breaker {
 // paused starts the clocks of the call anew: what passed while the process
 // stood still is nobody's fault.
 func (c *Call) paused(now time.Time) {
-	if a := c.live; a != nil {
+	for _, a := range [...]*attempt{c.live, c.rival} {
+		if a == nil {
+			continue
+		}
 		a.clock = now
 		if !a.last.IsZero() {
 			a.last = now
@@ -247,7 +243,7 @@ func (c *Call) after(now time.Time, a *attempt) {
 		c.tier = a.tier + 1
 		return
 	}
-	c.live = nil
+	c.apart(a)
 	deliverable := o.Class == OK || (o.Class == Refused && o.Status == 200 && !c.route.RefusalNext)
 	switch {
 	case deliverable:
@@ -256,8 +252,14 @@ func (c *Call) after(now time.Time, a *attempt) {
 		c.left = true
 	case c.committed:
 		c.rescue(now, a)
+	case c.live != nil:
+		c.beside(now, a)
 	default:
 		c.follow(now, a)
+	}
+	if b := c.live; b != nil && c.done {
+		c.live = nil
+		c.lose(now, b)
 	}
 }
 

@@ -41,6 +41,7 @@ type Request struct {
 	Tools      bool
 	Streamable bool // a stream of the answer loses nothing against one body
 	Reask      bool // promised JSON that did not come may be asked for again, with the violations
+	Once       bool // it must not be asked at two upstreams at a time: it is stored, or bound to one of them
 	Rescuable  bool // a stream that broke may be taken over: one choice, no logprobs
 
 	InputSize, MaxTokens int // tokens, estimated and asked

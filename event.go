@@ -39,6 +39,8 @@ type Event struct {
 	Status     int           // HTTP status that the caller got
 
 	InputTokens, OutputTokens int // as reported, -1 = not reported
+
+	Trace Trace // where the call stands in a trace; the driver takes it over
 }
 
 // Calls counts the upstream requests of the call.
@@ -56,8 +58,10 @@ type AttemptRecord struct {
 	FirstToken time.Duration // since Start, 0 = none
 	Duration   time.Duration
 	Waited     time.Duration // backoff before it
+	Gap        time.Duration // longest time between two tokens, 0 = fewer than two
 	Probe      bool
 	Retry      bool
+	Hedge      bool // it began beside the attempt before it
 	Replays    int
 	Switched   bool    // its outcome switched the upstream's model to plain bodies until a reload
 	Outcome    Outcome // Body and Message are cleared
@@ -69,6 +73,7 @@ type Skip struct {
 	Upstream string
 	Why      string // open | parked | rate | full | context | deadline | dialect | model | budget
 	Until    time.Duration
+	At       time.Duration // since the call was accepted
 }
 
 // Transition is a change of a breaker's state.

@@ -15,6 +15,7 @@ type maze struct {
 	probes []trial
 	due    time.Time // when the prober is to ask again
 	moved  []Transition
+	hedges int
 	broke  string // the first invariant that did not hold
 }
 
@@ -29,14 +30,14 @@ type walker struct {
 	call    *Call
 	shape   int
 	live    Step // the running attempt, zero = none
-	began   time.Time
+	rival   Step // the one beside it
 	token   bool
 	commit  AttemptID // whose bytes the caller has
 	tries   int
 	until   time.Time
 	waiting bool
 	woken   bool
-	owed    bool // a breaker opened under it: it must be woken
+	owed    []AttemptID // a breaker opened under them: the call must be woken
 	last    Step
 	over    bool
 }
@@ -61,24 +62,56 @@ func (m *maze) hear(t Transition) {
 	}
 	for i := range m.calls {
 		w := &m.calls[i]
-		if w.live.Kind == Try && !w.token && !w.live.Plain && w.live.Upstream.Name == t.Upstream && w.live.Model == t.Model {
-			w.owed = true
+		for _, s := range w.runs() {
+			if !w.token && !s.Plain && s.Upstream.Name == t.Upstream && s.Model == t.Model {
+				w.owed = append(w.owed, s.Attempt)
+			}
 		}
 	}
 }
 
+// runs are the attempts under way.
+func (w *walker) runs() (all []Step) {
+	for _, s := range [...]Step{w.live, w.rival} {
+		if s.Kind == Try {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// end forgets an attempt that is over: one beside it goes on in its place.
+func (w *walker) end(id AttemptID) {
+	w.owed = without(w.owed, id)
+	switch id {
+	case w.live.Attempt:
+		w.live, w.rival = w.rival, Step{}
+	case w.rival.Attempt:
+		w.rival = Step{}
+	}
+}
+
+// lane is the attempt that an act is about.
+func (w *walker) lane(a act) Step {
+	if a.rival {
+		return w.rival
+	}
+	return w.live
+}
+
 func (m *maze) can(a act) bool {
 	w := &m.calls[a.call]
+	s := w.lane(a)
 	switch a.kind {
 	case actBegin:
 		return w.call == nil || w.over
 	case actDial:
-		return w.live.Kind == Try && w.call.attempt(w.live.Attempt).dialed.IsZero()
+		return s.Kind == Try && w.call.attempt(s.Attempt).dialed.IsZero()
 	case actToken:
-		return w.live.Kind == Try
+		return s.Kind == Try
 	case actEnd: // a driver knows before the first byte that it cannot send, and no rescuer is done before the seam
 		o := &ends[a.with].o
-		return w.live.Kind == Try && !(o.NotSent && w.token) && !(o.Class == OK && w.live.Splice && !w.token)
+		return s.Kind == Try && !(o.NotSent && w.token) && !(o.Class == OK && s.Splice && !w.token)
 	case actLeave:
 		return w.call != nil && !w.over
 	case actProbe:
@@ -101,13 +134,13 @@ func (m *maze) do(a act) {
 		w.call = m.e.Begin(m.now, r)
 		m.drive(w)
 	case actDial:
-		w.call.Observe(m.now, w.live.Attempt, Mark{Kind: Dialed})
+		w.call.Observe(m.now, w.lane(a).Attempt, Mark{Kind: Dialed})
 		m.drive(w)
 	case actToken:
-		m.token(w)
+		m.token(w, w.lane(a))
 	case actEnd:
-		id := w.live.Attempt
-		w.live = Step{}
+		id := w.lane(a).Attempt
+		w.end(id)
 		w.call.Observe(m.now, id, Mark{Kind: Ended, Outcome: ends[a.with].o})
 		m.drive(w)
 	case actLeave:
@@ -143,13 +176,13 @@ func (m *maze) do(a act) {
 	m.settle()
 }
 
-func (m *maze) token(w *walker) {
-	id := w.live.Attempt
+func (m *maze) token(w *walker, s Step) {
+	id := s.Attempt
 	w.call.Observe(m.now, id, Mark{Kind: Dialed})
 	w.call.Observe(m.now, id, Mark{Kind: Progress, Bytes: 4})
 	w.token = true
 	if shapes[w.shape].req.Stream {
-		if w.live.Splice {
+		if s.Splice {
 			w.call.Observe(m.now, id, Mark{Kind: Seam})
 		} else if w.commit == 0 {
 			w.call.Observe(m.now, id, Mark{Kind: Committed})
@@ -216,10 +249,10 @@ func (m *maze) settle() {
 		again = false
 		for i := range m.calls {
 			w := &m.calls[i]
-			if w.owed && !w.woken && w.live.Kind == Try {
+			if len(w.owed) > 0 && !w.woken {
 				m.fail("a wake was lost: a breaker opened and call %d sleeps on", i)
 			}
-			w.owed = false
+			w.owed = nil
 			if w.woken {
 				w.woken, again = false, true
 				m.drive(w)
@@ -259,9 +292,9 @@ func (m *maze) drive(w *walker) {
 		case Try:
 			m.try(w, s)
 		case Drop:
-			w.live, w.owed = Step{}, false
+			w.end(s.Attempt)
 		case Serve:
-			if w.live.Kind == Try {
+			if len(w.runs()) > 0 {
 				m.fail("the local tier and an attempt at once")
 			}
 			w.call.Observe(m.now, s.Attempt, Mark{Kind: Ended, Outcome: Outcome{Class: OK}})
@@ -279,9 +312,7 @@ func (m *maze) drive(w *walker) {
 }
 
 func (m *maze) try(w *walker, s Step) {
-	if w.live.Kind == Try {
-		m.fail("two attempts at once")
-	}
+	m.hedged(w, s)
 	if w.tries++; w.tries > MaxAttempts+w.unsent() {
 		m.fail("I11: attempt %d", w.tries)
 	}
@@ -303,7 +334,38 @@ func (m *maze) try(w *walker, s Step) {
 			m.fail("J4: an attempt at %s although its %s is %s", s.Upstream.Name, g.scope, i.State)
 		}
 	}
-	w.live, w.began, w.token = s, m.now, false
+	if s.Hedge {
+		m.hedges++
+		w.rival = s
+		return
+	}
+	w.live, w.token = s, false
+}
+
+// hedged: a second attempt runs only as a hedge: before any token, elsewhere,
+// once a call, and paid for.
+func (m *maze) hedged(w *walker, s Step) {
+	switch n := len(w.runs()); {
+	case !s.Hedge && n > 0, n > 1:
+		m.fail("%d attempts at once", n+1)
+	case !s.Hedge:
+		return
+	case n == 0:
+		m.fail("a hedge beside nothing")
+	case w.token || w.commit != 0:
+		m.fail("I12: a hedge although a token is here")
+	case s.Upstream.Name == w.live.Upstream.Name:
+		m.fail("a hedge at the same upstream")
+	case w.live.Probe:
+		m.fail("a hedge beside a probe")
+	case w.call.req.Retrying || w.call.req.Once:
+		m.fail("a hedge for a call that gets none")
+	}
+	for _, a := range w.call.attempts {
+		if a.hedge && a.id != s.Attempt {
+			m.fail("I11: two hedges of a call")
+		}
+	}
 }
 
 // unsent counts attempts that never left us.
@@ -330,7 +392,7 @@ func (m *maze) wait(w *walker, s Step) {
 
 func (m *maze) done(w *walker, s Step) {
 	w.over, w.last = true, s
-	if w.live.Kind == Try {
+	if len(w.runs()) > 0 {
 		m.fail("J1: the call is over and an attempt runs on")
 	}
 	if (s.Failure == nil) == (s.Attempt == 0) {
@@ -351,8 +413,12 @@ func (m *maze) done(w *walker, s Step) {
 func (m *maze) checkHeld() {
 	leases := map[heldLease]bool{} // an account's parks are of several upstreams
 	for i := range m.calls {
-		if w := &m.calls[i]; w.live.Kind == Try {
-			for _, h := range w.call.attempt(w.live.Attempt).leases {
+		w := &m.calls[i]
+		if n := len(w.runs()); n > 1 && w.token {
+			m.fail("two attempts although one has a token")
+		}
+		for _, s := range w.runs() {
+			for _, h := range w.call.attempt(s.Attempt).leases {
 				leases[h] = true
 			}
 		}
@@ -360,9 +426,12 @@ func (m *maze) checkHeld() {
 	for _, s := range m.e.ups {
 		running, probing := 0, len(m.probes)
 		for i := range m.calls {
-			if w := &m.calls[i]; w.live.Kind == Try && w.live.Upstream.Name == s.u.Name {
+			for _, r := range m.calls[i].runs() {
+				if r.Upstream.Name != s.u.Name {
+					continue
+				}
 				running++
-				if w.live.Probe {
+				if r.Probe {
 					probing++
 				}
 			}
@@ -459,12 +528,12 @@ func (m *maze) key() uint64 {
 			continue
 		}
 		c := w.call
-		fmt.Fprint(h, w.shape, w.token, w.commit, rel(w.until), c.rng, rel(c.deadline), c.tier, c.spent, c.retries, rel(c.resume), c.retry, c.napped, c.without, c.plain, c.tooLong, c.reasked, c.claims, c.origin != nil, c.continues, ";")
+		fmt.Fprint(h, w.shape, w.token, w.commit, rel(w.until), c.rng, c.hedged, rel(c.deadline), c.tier, c.spent, c.retries, rel(c.resume), c.retry, c.napped, c.without, c.plain, c.tooLong, c.reasked, c.claims, c.origin != nil, c.continues, ";")
 		for _, a := range c.attempts {
-			fmt.Fprint(h, a.tier, a.outcome.Class, a.outcome.Kind, a.unsent)
+			fmt.Fprint(h, a.tier, a.outcome.Class, a.outcome.Kind, a.unsent, a.passed)
 		}
-		if w.live.Kind == Try {
-			a := c.attempt(w.live.Attempt)
+		for _, s := range w.runs() {
+			a := c.attempt(s.Attempt)
 			fmt.Fprint(h, a.tier, a.key, a.plain, a.probe, rel(a.began), rel(a.clock), rel(a.dialed), rel(a.firstByte), rel(a.token), rel(a.last), a.age, len(a.leases), ";")
 		}
 	}

@@ -17,9 +17,10 @@ import (
 
 // act is one thing that happens.
 type act struct {
-	kind actKind
-	call int
-	with int // shape of a call, or outcome
+	kind  actKind
+	call  int
+	with  int  // shape of a call, or outcome
+	rival bool // of the attempt that runs beside the first
 }
 
 type actKind uint8
@@ -70,11 +71,11 @@ func (a act) String() string {
 	case actBegin:
 		return fmt.Sprintf("call %d begins: %s", a.call, shapes[a.with].name)
 	case actDial:
-		return fmt.Sprintf("call %d is connected", a.call)
+		return fmt.Sprintf("call %d%s is connected", a.call, a.beside())
 	case actToken:
-		return fmt.Sprintf("call %d gets a token", a.call)
+		return fmt.Sprintf("call %d%s gets a token", a.call, a.beside())
 	case actEnd:
-		return fmt.Sprintf("call %d's attempt ends: %s", a.call, ends[a.with].name)
+		return fmt.Sprintf("call %d%s's attempt ends: %s", a.call, a.beside(), ends[a.with].name)
 	case actLeave:
 		return fmt.Sprintf("call %d's caller leaves", a.call)
 	case actProbe:
@@ -89,6 +90,13 @@ func (a act) String() string {
 	return "primary is forced " + forces[a.with]
 }
 
+func (a act) beside() string {
+	if a.rival {
+		return " (hedge)"
+	}
+	return ""
+}
+
 var forces = []string{"open", "auto"}
 
 // every act that there is, in an order that makes the ways short to read.
@@ -96,12 +104,15 @@ func acts() (all []act) {
 	all = append(all, act{kind: actNext}, act{kind: actBeat}, act{kind: actPause}, act{kind: actForce}, act{kind: actForce, with: 1})
 	for i := range 2 {
 		for s := range shapes {
-			all = append(all, act{actBegin, i, s})
+			all = append(all, act{kind: actBegin, call: i, with: s})
 		}
 		for o := range ends {
-			all = append(all, act{actEnd, i, o})
+			all = append(all, act{kind: actEnd, call: i, with: o}, act{kind: actEnd, call: i, with: o, rival: true})
 		}
-		all = append(all, act{kind: actDial, call: i}, act{kind: actToken, call: i}, act{kind: actLeave, call: i})
+		for _, rival := range []bool{false, true} {
+			all = append(all, act{kind: actDial, call: i, rival: rival}, act{kind: actToken, call: i, rival: rival})
+		}
+		all = append(all, act{kind: actLeave, call: i})
 	}
 	for o := range probeEnds {
 		all = append(all, act{kind: actProbe, with: o})
@@ -182,13 +193,35 @@ func starts() []start {
 		p.Upstreams[0].Breaker.Probe, p.Upstreams[1].Account = ProbeLive, "both"
 		p.Upstreams[0].Account, p.Upstreams[0].Breaker.Failures = "both", 5
 	}
-	failed := []act{{actBegin, 0, 2}, {actEnd, 0, 1}, {actEnd, 0, 0}, {actBegin, 0, 2}, {actEnd, 0, 1}, {actEnd, 0, 0}}
+	begin := func(shape int) act { return act{kind: actBegin, with: shape} }
+	end := func(how int) act { return act{kind: actEnd, with: how} }
+	failed := []act{begin(2), end(1), end(0), begin(2), end(1), end(0)}
+	hedged := func(after time.Duration) func() *Plan {
+		return func() *Plan {
+			return pair(touchy, func(p *Plan) {
+				p.Routes[0].Hedge.After = after
+				p.Upstreams[1].Breaker.Failures = 1
+			})
+		}
+	}
+	three := func() *Plan {
+		return pair(bare, func(p *Plan) {
+			third := p.Upstreams[1]
+			third.Name, third.BaseURL = "third", "http://127.0.0.1:3/v1"
+			p.Upstreams = append(p.Upstreams, third)
+			p.Routes[0].Tiers = append(p.Routes[0].Tiers, Tier{Upstream: "third"})
+			p.Routes[0].Hedge.Auto = true
+		})
+	}
 	return []start{
 		{"the pair", func() *Plan { return pair(touchy) }, nil},
 		{"the pair, primary open", func() *Plan { return pair(touchy) }, failed},
 		{"no local tier, one failure opens", func() *Plan { return pair(bare) }, nil},
-		{"no local tier, both open", func() *Plan { return pair(bare) }, []act{{actBegin, 0, 2}, {actEnd, 0, 1}, {actEnd, 0, 1}}},
+		{"no local tier, both open", func() *Plan { return pair(bare) }, []act{begin(2), end(1), end(1)}},
 		{"callers probe, one account", func() *Plan { return pair(live) }, nil},
+		{"a hedge runs", hedged(150 * time.Millisecond), []act{begin(0), {kind: actBeat}}},
+		{"a hedge runs, primary open before", hedged(150 * time.Millisecond), append(append([]act(nil), failed...), begin(1), act{kind: actBeat})},
+		{"hedges over three upstreams", three, nil},
 	}
 }
 
@@ -269,13 +302,14 @@ func TestLongRandomWaysOfTwoCallsKeepTheInvariants(t *testing.T) {
 			if m.broke == "" {
 				m.drain()
 			}
+			marks["hedge"] += m.hedges
 			if m.broke != "" {
 				t.Fatalf("%s, walk %d: %s\n%s", c.name, i, m.broke, s.story(way))
 			}
 		}
 	}
 	t.Logf("%d acts, %d calls; %v", done, calls, marks)
-	for _, k := range []string{"model open run", "model open hang", "endpoint open run", "model half-open probe", "model closed probe"} {
+	for _, k := range []string{"model open run", "model open hang", "endpoint open run", "model half-open probe", "model closed probe", "hedge"} {
 		if marks[k] == 0 {
 			t.Errorf("no walk ever saw %q", k)
 		}

@@ -6,12 +6,8 @@ import "time"
 func (c *Call) follow(now time.Time, a *attempt) {
 	o, u := &a.outcome, a.up.u
 	switch {
-	case o.Class == Rejected && o.NoStream && !a.plain:
-		a.switched = a.model.plain.CompareAndSwap(false, true)
-		c.again(true)
-	case o.Class == Rejected && o.OnlyStream && a.plain && c.req.Streamable && !c.req.Embed:
-		a.model.streams.Store(true)
-		c.again(false)
+	case c.learn(a):
+		c.again(!a.plain)
 	case o.Class == Rejected && o.Param != "" && len(c.without) == 0 && droppable(o.Param):
 		c.without = []string{o.Param}
 		c.again(a.plain)
@@ -34,6 +30,21 @@ func (c *Call) follow(now time.Time, a *attempt) {
 	default:
 		c.descend(a.tier + 1)
 	}
+}
+
+// learn remembers that an upstream's model wants to be asked in the other form,
+// a stream or one body, and reports whether it said so.
+func (c *Call) learn(a *attempt) bool {
+	o := &a.outcome
+	switch {
+	case o.Class == Rejected && o.NoStream && !a.plain:
+		a.switched = a.model.plain.CompareAndSwap(false, true)
+	case o.Class == Rejected && o.OnlyStream && a.plain && c.req.Streamable && !c.req.Embed:
+		a.model.streams.Store(true)
+	default:
+		return false
+	}
+	return true
 }
 
 // goesOn reports whether an outcome lets another tier try.

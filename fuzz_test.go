@@ -20,7 +20,15 @@ func FuzzCall(f *testing.F) {
 		p := pair(upstreamEdit("primary", func(u *Upstream) {
 			u.Limits.Inflight, u.Retry.Wait = 3, time.Second
 			u.Keys = append(u.Keys, secretValue("key-a-0123456789"), secretValue("key-b-0123456789"))
-		}), func(p *Plan) { p.Routes[0].RefusalNext = len(data)%2 == 0 })
+		}), func(p *Plan) {
+			p.Routes[0].RefusalNext = len(data)%2 == 0
+			switch len(data) % 3 {
+			case 1:
+				p.Routes[0].Hedge.After = 600 * time.Millisecond
+			case 2:
+				p.Routes[0].Hedge.Auto = true
+			}
+		})
 		e := NewEngine(p, EngineOptions{Now: epoch})
 		now := epoch
 		for len(data) > 0 {
@@ -37,6 +45,15 @@ func FuzzCall(f *testing.F) {
 			}
 		}
 	})
+}
+
+func without(list []AttemptID, id AttemptID) (rest []AttemptID) {
+	for _, x := range list {
+		if x != id {
+			rest = append(rest, x)
+		}
+	}
+	return rest
 }
 
 // kinds a fuzzer may report.
@@ -63,7 +80,7 @@ func fuzzOne(t *testing.T, e *Engine, data []byte, now time.Time) ([]byte, time.
 		NoLocal: shape&16 == 16, Retrying: shape&32 == 32, Embed: shape&0xc0 == 0xc0, Wake: func() {}})
 	began := now
 	var live []AttemptID
-	tries, committed, served := 0, false, AttemptID(0)
+	tries, committed, spoken, served := 0, false, false, AttemptID(0)
 	for steps := 0; ; steps++ {
 		if steps > 5000 {
 			t.Fatal("the call does not end")
@@ -80,18 +97,28 @@ func fuzzOne(t *testing.T, e *Engine, data []byte, now time.Time) ([]byte, time.
 			if now.After(c.deadline) {
 				t.Fatal("an attempt after the deadline")
 			}
-			if len(live) > 0 {
-				t.Fatal("two attempts at once")
+			if len(live) > 0 && !s.Hedge || len(live) > 1 {
+				t.Fatalf("%d attempts at once", len(live)+1)
 			}
+			if s.Hedge && spoken {
+				t.Fatal("a hedge although a token is here")
+			}
+			spoken = false
 			live = append(live, s.Attempt)
 			continue
 		case Drop:
-			live = live[:0]
+			live = without(live, s.Attempt)
 			continue
 		case Serve:
+			if len(live) > 0 {
+				t.Fatal("the local tier beside an attempt")
+			}
 			served = s.Attempt
 			continue
 		case Done:
+			if len(live) > 0 {
+				t.Fatal("an attempt runs on")
+			}
 			if again := c.Next(now); again.Kind != Done {
 				t.Fatal("done is not the end")
 			}
@@ -116,9 +143,8 @@ func fuzzOne(t *testing.T, e *Engine, data []byte, now time.Time) ([]byte, time.
 			served = 0
 			continue
 		}
-		var id AttemptID
-		if len(live) > 0 {
-			id = live[0]
+		if len(live) > 1 && committed {
+			t.Fatal("two attempts after the commit")
 		}
 		if len(data) == 0 { // nothing more to play: only the clocks can end it
 			now = s.Until
@@ -126,6 +152,10 @@ func fuzzOne(t *testing.T, e *Engine, data []byte, now time.Time) ([]byte, time.
 		}
 		b := data[0]
 		data = data[1:]
+		var id AttemptID
+		if len(live) > 0 {
+			id = live[int(b/10)%len(live)]
+		}
 		switch b % 10 {
 		case 0:
 			c.Observe(now, id, Mark{Kind: Dialed})
@@ -133,6 +163,7 @@ func fuzzOne(t *testing.T, e *Engine, data []byte, now time.Time) ([]byte, time.
 			c.Observe(now, id, Mark{Kind: FirstByte})
 		case 2, 3:
 			c.Observe(now, id, Mark{Kind: Progress, Bytes: int(b)})
+			spoken = id != 0
 			if id != 0 && shape&1 == 1 {
 				committed = true
 				c.Observe(now, id, Mark{Kind: Committed})
@@ -143,15 +174,13 @@ func fuzzOne(t *testing.T, e *Engine, data []byte, now time.Time) ([]byte, time.
 			now = s.Until
 		case 6:
 			c.Observe(now, id, Mark{Kind: Ended, Outcome: fuzzOutcomes[int(b/10)%len(fuzzOutcomes)]})
-			live = live[:0]
+			live = without(live, id)
 		case 7:
 			if b > 200 {
 				c.Observe(now, 0, Mark{Kind: Left})
 			} else {
 				c.Observe(now, AttemptID(b), Mark{Kind: Ended, Outcome: Outcome{Class: OK}})
-				if AttemptID(b) == id {
-					live = live[:0]
-				}
+				live = without(live, AttemptID(b))
 			}
 		case 8:
 			c.Observe(now, 0, Mark{Kind: Paused})

@@ -79,6 +79,7 @@ const (
 
 	// Canceled.
 	KindCaller   Kind = "caller"   // the caller left
+	KindHedge    Kind = "hedge"    // another attempt of the call had the first token
 	KindShutdown Kind = "shutdown" // we are going down
 	KindBug      Kind = "bug"      // our own fault: counts for nobody
 

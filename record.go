@@ -54,10 +54,20 @@ func (c *Call) reason() string {
 	}
 	for j := len(c.skips) - 1; j >= 0; j-- {
 		if c.skips[j].Tier == 0 {
-			return c.skips[j].Why
+			return skipReason(c.skips[j].Why)
 		}
 	}
 	return ""
+}
+
+// skipReason is the published word for why a tier was passed over. One that
+// had too little time left was moved on from: that is no verdict on it.
+func skipReason(why string) string {
+	switch why {
+	case "open", "parked", "rate", "full", "context", Rejected.String():
+		return why
+	}
+	return Canceled.String()
 }
 
 // headerReason names the kind only where it is one of the published kinds of
@@ -125,8 +135,11 @@ func (c *Call) Event(now time.Time) *Event {
 }
 
 func (c *Call) failedClass() Class {
-	if c.failure.Code == CodeCanceled {
+	switch c.failure.Code {
+	case CodeCanceled:
 		return Canceled
+	case CodeInvalidRequest, CodeNotFound: // no upstream could be asked
+		return Rejected
 	}
 	if a := c.lastAttempt(); a != nil && a.settled {
 		return a.outcome.Class
@@ -144,7 +157,7 @@ func (c *Call) failedClass() Class {
 
 func (c *Call) record(a *attempt) AttemptRecord {
 	r := AttemptRecord{ID: a.id, Tier: a.tier, Upstream: a.name, Model: a.sent, Key: a.key, Start: a.began.Sub(c.began),
-		Waited: a.waited, Probe: a.probe, Retry: a.retry, Outcome: a.outcome, Switched: a.switched, Replays: a.outcome.Replayed}
+		Waited: a.waited, Gap: a.gap, Probe: a.probe, Retry: a.retry, Hedge: a.hedge, Outcome: a.outcome, Switched: a.switched, Replays: a.outcome.Replayed}
 	r.Outcome.Body, r.Outcome.Message = nil, ""
 	if !a.firstByte.IsZero() {
 		r.FirstByte = a.firstByte.Sub(a.began)

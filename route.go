@@ -110,6 +110,8 @@ type StreamSettings struct {
 
 // HedgeSettings let a second tier start before the first has failed.
 type HedgeSettings struct {
-	After time.Duration // 0 = off
-	Auto  bool          // 1.5 x p95 first token
+	After time.Duration // wait for a first token before that, 0 = off
+	// Auto is 1.5 x the p95 first token of the tier that is waited for, and
+	// half of its first-token limit while that is not known.
+	Auto bool
 }

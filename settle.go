@@ -37,6 +37,7 @@ func (c *Call) void(now time.Time, a *attempt) {
 		t.Done(now, a.trial, breaker.Void, false)
 	}
 	a.up.inflight.Release()
+	a.refund()
 	a.release()
 }
 
@@ -73,6 +74,11 @@ func (c *Call) judge(now time.Time, a *attempt, o *Outcome) {
 		scope = breaker.Moved
 	case o.Class == Canceled && o.Kind == KindCaller && a.token.IsZero():
 		scope = c.canceled(now, a)
+	case o.Class == Canceled && o.Kind == KindHedge && a.token.IsZero() && !a.probe:
+		// No failure: nobody waited in vain, and a slow answer is no hang. But
+		// the wait is a sample of at least its length, or the tail that hedges
+		// cut off would be missing from the p95 and the suspicion age.
+		scope = breaker.Moved
 	}
 	if o.Kind == KindOverload || o.Kind == KindRamp {
 		a.up.inflight.Overload(now)

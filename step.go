@@ -32,6 +32,7 @@ type Step struct {
 	Without  []string  // Try: parameters left out because the upstream rejected them by name
 	Probe    bool      // Try: this attempt is the breaker's trial
 	Retry    bool      // Try: second or later try at the same upstream
+	Hedge    bool      // Try: beside the attempt that runs, which goes on; every other Try is made alone
 	Reask    AttemptID // Try: ask again, with the violations of that attempt's answer
 	Splice   bool      // Try: take over a stream that the caller has a part of
 	Continue bool      // Try: with Splice, ask for the rest only, because the text diverged

@@ -49,9 +49,12 @@ type Upstream struct {
 	Vendor  string // profile name, never "auto" in a built plan
 	BaseURL string // absolute, as the vendor's SDK takes it
 
-	Keys    []secret.Value // in order of use; none = no credential is sent
-	Account string         // upstreams and keys of one account share rate-limit parks
-	Auth    string         // bearer | x-api-key | api-key | x-goog-api-key
+	Keys []secret.Value // in order of use; none = no credential is sent
+	// KeyFiles are the files that the keys were read from, "" = from none; nil =
+	// none was. Such a file is read again after the upstream refused its key.
+	KeyFiles []string
+	Account  string // upstreams and keys of one account share rate-limit parks
+	Auth     string // bearer | x-api-key | api-key | x-goog-api-key
 
 	Headers map[string]string // added to every request
 	Query   map[string]string // added to every URL

@@ -52,6 +52,10 @@ func (c *Call) exhausted(now time.Time) {
 		c.fail(f)
 		return
 	}
+	if f := c.inexpressible(); f != nil {
+		c.fail(f)
+		return
+	}
 	f := &Failure{Code: CodeUpstreamsExhausted, Message: c.chain()}
 	if len(tried) == 0 {
 		f.Code = c.refusal(now)
@@ -215,6 +219,9 @@ func (c *Call) tierStory(i int) string {
 	}
 	for j := len(c.skips) - 1; j >= 0; j-- {
 		if s := c.skips[j]; s.Tier == i {
+			if a := c.unsentAt(i); a != nil && s.Why == Rejected.String() && a.outcome.Message != "" {
+				return a.outcome.Message
+			}
 			return skipPhrase(s)
 		}
 	}

@@ -53,8 +53,12 @@ func (c *Call) firstLimit(a *attempt) time.Time {
 	if c.origin != nil {
 		return limit // the deadline was met by the stream that broke
 	}
-	if next := c.nextUpstream(a.tier); next != nil {
-		reserve := c.reserved(next, next.model(c.nextModel(a.tier))) + 20*time.Millisecond
+	below := a.tier
+	if b := c.other(a); b != nil {
+		below = max(below, b.tier)
+	}
+	if next := c.nextUpstream(below); next != nil {
+		reserve := c.reserved(next, next.model(c.nextModel(below))) + 20*time.Millisecond
 		if at := c.deadline.Add(-reserve); at.Before(limit) {
 			// Less than half of its limit is no fair chance: then the attempt
 			// keeps what the deadline leaves.
@@ -103,7 +107,7 @@ func (c *Call) moves(now time.Time, a *attempt, due func(time.Time) bool) bool {
 	if t := a.model.trial; t != nil {
 		t.Suspect(now, a.trial)
 	}
-	return (gate.Suspect(now, a.scope) || !gate.Ready(now)) && c.hasNext(now, a.tier)
+	return (gate.Suspect(now, a.scope) || !gate.Ready(now)) && (c.other(a) != nil || c.hasNext(now, a.tier))
 }
 
 // hasNext reports whether a tier below could take the call right now.
@@ -117,6 +121,9 @@ func (c *Call) hasNext(now time.Time, tier int) bool {
 			if c.mayServe(t) {
 				return true
 			}
+			continue
+		}
+		if c.passed(i) {
 			continue
 		}
 		s := c.e.byName[t.Upstream]
@@ -146,7 +153,7 @@ func (c *Call) nextRung(tier int) int {
 		return -1
 	}
 	for i := tier + 1; i < len(c.route.Tiers); i++ {
-		if c.route.Tiers[i].Local == nil {
+		if c.route.Tiers[i].Local == nil && !c.passed(i) {
 			return i
 		}
 	}

@@ -55,8 +55,10 @@ func (r *run) abort() {
 	}
 	r.aborted = true
 	r.call.Observe(time.Now(), 0, backstop.Mark{Kind: backstop.Aborted})
-	if a := r.live; a != nil && a.cancel != nil {
-		a.dropped = true
-		a.cancel()
+	for _, a := range r.running() {
+		if a != nil && a.cancel != nil {
+			a.dropped = true
+			a.cancel()
+		}
 	}
 }

@@ -23,7 +23,13 @@ const (
 	shortBody = 2048
 )
 
-var keepaliveComment = []byte(": keep-alive\n\n")
+var (
+	keepaliveComment = []byte(": keep-alive\n\n")
+	// keepaliveBlank is one for callers of the Gemini dialect, whose SDKs take a
+	// comment for a broken event and read over an empty one, in front of all
+	// others: see blank.
+	keepaliveBlank = []byte("\n\n")
+)
 
 // answer is the caller's side of a call. It is guarded by the run's mutex.
 type answer struct {
@@ -113,7 +119,21 @@ func (r *run) remind(now time.Time) {
 	}
 	r.out.early = r.out.early || !r.out.started && r.won == nil
 	r.start()
+	if r.req.Dialect == backstop.Gemini {
+		r.send(r.blank())
+		return
+	}
 	r.send(keepaliveComment)
+}
+
+// blank is an empty event that suits those which the caller has.
+func (r *run) blank() []byte {
+	if r.won != nil {
+		if w, ok := r.won.base.(interface{ Blank() []byte }); ok {
+			return w.Blank()
+		}
+	}
+	return keepaliveBlank
 }
 
 // write passes bytes on without a flush; send flushes as well. Either may find
@@ -178,7 +198,7 @@ func (r *run) describe(h http.Header) {
 	set("X-Backstop-Reason", rep.Reason)
 	set("Cache-Control", "no-store")
 	if a := r.won; a != nil {
-		set("X-Backstop-Dropped", printable(strings.Join(a.step.Without, ",")))
+		set("X-Backstop-Dropped", printable(strings.Join(a.without(), ",")))
 		set("X-Backstop-Repaired", strings.Join(a.repaired, ","))
 		if a.truncated {
 			set("X-Backstop-Truncated", "1")

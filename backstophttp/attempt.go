@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"sync/atomic"
 	"time"
@@ -28,9 +29,11 @@ const (
 type attempt struct {
 	id     backstop.AttemptID
 	step   backstop.Step
-	room   wire.Room // of the upstream's dialect
+	room   wire.Room // of what the upstream says
+	cross  *crossing // nil = that is the caller's dialect
 	conn   *upstream.Conn
 	sent   upstream.Call
+	copied *wire.Outbound // of what was sent, for probes that repeat it
 	cancel context.CancelFunc
 
 	reply  wire.Reply
@@ -45,9 +48,12 @@ type attempt struct {
 	// say is said at the end of its stream.
 	truncated, noted bool
 	writer           wire.StreamWriter // set when the answer is passed on event by event
+	base             wire.StreamWriter // the caller's stream that it writes to
 	held             []byte            // events that came before its first token, if none came
 
 	dropped  bool // the engine passed its verdict
+	stood    bool // a connection was there: something may have been sent
+	issuer   bool // it said which id later calls may name it by
 	finished bool // complete, although the upstream keeps the stream open
 }
 
@@ -55,8 +61,15 @@ type attempt struct {
 func (r *run) open() {
 	u := r.step.Upstream
 	a := &attempt{id: r.step.Attempt, step: r.step, conn: r.d.conns[u.Name], room: r.d.options.Rooms[u.Dialect]}
+	if u.Dialect != r.req.Dialect {
+		r.cross(a)
+	}
 	r.mu.Lock()
-	r.live = a
+	if r.step.Hedge {
+		r.rival = a
+	} else {
+		r.live = a
+	}
 	r.tried = append(r.tried, a)
 	r.mu.Unlock()
 }
@@ -65,8 +78,12 @@ func (r *run) open() {
 func (r *run) mark(a *attempt, m backstop.Mark) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	a.stood = a.stood || m.Kind == backstop.Dialed
 	if !a.dropped {
 		r.call.Observe(time.Now(), a.id, m)
+	}
+	if m.Kind == backstop.Progress && r.rival != nil {
+		r.consult() // it is decided
 	}
 }
 
@@ -78,21 +95,15 @@ func (r *run) attempt(ctx context.Context, a *attempt) (o backstop.Outcome) {
 			o = bug()
 		}
 	}()
-	if a.step.Upstream.Dialect != r.req.Dialect {
-		return foreign()
-	}
 	if a.takesOver() && !r.shown.kept {
 		return unsent(diverged())
 	}
-	req, refused := r.asked(a)
+	out, refused := r.outbound(a)
 	if refused != nil {
 		return unsent(*refused)
 	}
-	out, refused := a.room.Outbound(req, a.step.Upstream, &a.step)
-	if refused != nil {
-		return unsent(*refused)
-	}
-	a.sent = upstream.Call{Outbound: out, Key: a.step.Key, Header: r.c.Header, Dialed: func() {
+	r.shadowed(a, &out)
+	a.sent = upstream.Call{Outbound: out, Key: a.step.Key, Header: r.headers(a), Dialed: func() {
 		r.mark(a, backstop.Mark{Kind: backstop.Dialed})
 	}}
 	resp, err := a.conn.Do(ctx, &a.sent)
@@ -105,16 +116,32 @@ func (r *run) attempt(ctx context.Context, a *attempt) (o backstop.Outcome) {
 	a.body = resp.Body
 	r.mark(a, backstop.Mark{Kind: backstop.FirstByte})
 	a.reply = wire.Reply{
-		Vendor: a.step.Upstream.Vendor, Dialect: a.step.Upstream.Dialect, Caller: r.req.Dialect,
+		Vendor: a.step.Upstream.Vendor, Dialect: a.room.Dialect(), Caller: r.req.Dialect,
 		Status: resp.StatusCode, Header: resp.Header, Now: time.Now(),
 	}
 	return r.settled(a, r.answer(a, resp, out.Stream))
 }
 
+// headers are the caller's, with the attempt's own span in its trace.
+func (r *run) headers(a *attempt) http.Header {
+	parent := r.c.Trace.Traceparent(r.c.Trace.AttemptSpan(a.id))
+	if parent == "" {
+		return r.c.Header
+	}
+	h := maps.Clone(r.c.Header)
+	if h == nil {
+		h = http.Header{}
+	}
+	h["Traceparent"] = []string{parent}
+	return h
+}
+
 // settled adds to an outcome what only the exchange knows, and takes from it
 // what no caller may know.
 func (r *run) settled(a *attempt, o backstop.Outcome) backstop.Outcome {
+	r.d.rekey(a.step.Upstream, a.step.Key, &o)
 	r.d.veil.cover(&o)
+	r.answered(a, &o)
 	o.Replayed = a.sent.Replayed()
 	if o.Status == 0 {
 		o.Status = a.reply.Status
@@ -147,7 +174,7 @@ func (r *run) oneBody(a *attempt, src io.Reader, length int64) backstop.Outcome 
 	if a.takesOver() {
 		return r.retold(a, o)
 	}
-	return o
+	return r.comesHome(a, o)
 }
 
 // refusal judges an answer whose status is not 200.
@@ -185,14 +212,6 @@ func drain(body io.ReadCloser, cancel context.CancelFunc) {
 	defer cancel()
 	_, _ = io.CopyN(io.Discard, body, 4<<10)
 	_ = body.Close()
-}
-
-// foreign is the outcome of a tier that speaks another dialect than the caller.
-func foreign() backstop.Outcome {
-	return unsent(backstop.Outcome{
-		Class: backstop.Rejected, Kind: backstop.KindParam, InputTokens: -1, OutputTokens: -1,
-		Message: "this upstream speaks another dialect than the call",
-	})
 }
 
 // unsent marks the outcome of an attempt that its upstream never heard of.

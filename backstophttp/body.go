@@ -31,8 +31,9 @@ func (r *run) gather(a *attempt, src io.Reader, length int64) backstop.Outcome {
 		return upstream.Classify(err, true)
 	}
 	a.reply.Surface, a.reply.Body = wire.SurfaceBody, body
-	o := a.room.JudgeBody(r.req, &a.reply)
+	o := a.room.JudgeBody(r.seen(a), &a.reply)
 	a.whole = body
+	r.issued(a, body)
 	answers := o.Class == backstop.OK || o.Class == backstop.Refused && o.Status == http.StatusOK
 	if answers && !o.Passthrough && a.reply.Caller == a.reply.Dialect {
 		a.whole = r.respelled(a, body)

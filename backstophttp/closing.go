@@ -82,22 +82,21 @@ func (m *mending) close(end wire.FinishKind) (rest []byte, cut bool) {
 	_, owed := m.fixer.Snapshot()
 	owed = append([]byte(nil), owed...)
 	res := m.fixer.Close()
-	doc := bytes.TrimLeft(res.JSON, blanks)
-	fits := res.JSON != nil && bytes.HasPrefix(doc, m.sent)
+	rest = m.fixer.Rest()
+	fits := rest != nil
 	switch {
 	case fits && res.Truncated:
-		rest, cut = doc[len(m.sent):], true
+		cut = true
 	case !fits && (res.Truncated || end == wire.FinishLength):
 		rest, cut = owed, true
 	case !fits:
 		m.fail(backstop.KindJSON)
 		return nil, false
 	default:
-		if s := m.r.schema(); s != nil && len(s.Validate(doc)) > 0 {
+		if s := m.r.schema(); s != nil && len(s.Validate(res.JSON)) > 0 {
 			m.fail(backstop.KindJSON)
 			return nil, false
 		}
-		rest = doc[len(m.sent):]
 	}
 	m.a.repaired = kinds(m.a.repaired, res.Repairs)
 	return rest, cut
@@ -131,7 +130,7 @@ func (m *mending) closeUnsent(end wire.FinishKind) (rest []byte, cut bool) {
 func (m *mending) closeCalls(end wire.FinishKind) (cut bool) {
 	for i := range m.calls.list {
 		x := &m.calls.list[i]
-		res := m.r.inspectArguments(string(x.text))
+		res := m.r.inspectStreamed(x)
 		if res.Status == jsonfix.StatusValid {
 			continue
 		}
@@ -158,6 +157,7 @@ type arguments struct {
 
 type argument struct {
 	choice, call int
+	tool         string
 	text         []byte
 }
 
@@ -173,26 +173,38 @@ func (s *arguments) listen(reader wire.PieceReader) {
 		return
 	}
 	reader.Arguments(func(choice, call int, appendTo func([]byte) []byte) {
-		i := 0
-		for i < len(s.list) && (s.list[i].choice != choice || s.list[i].call != call) {
-			i++
+		if x := s.of(choice, call); x != nil {
+			before := len(x.text)
+			x.text = appendTo(x.text)
+			s.size += len(x.text) - before
 		}
-		if i == len(s.list) && len(s.list) < maxCalls {
-			s.list = append(s.list, argument{choice: choice, call: call})
-		}
-		if i == len(s.list) {
-			s.deaf = true
-			return
-		}
-		x := &s.list[i]
-		before := len(x.text)
-		x.text = appendTo(x.text)
-		s.size += len(x.text) - before
 	})
+	if names, ok := reader.(wire.ToolNamer); ok {
+		names.ToolNames(func(choice, call int, tool string) {
+			if x := s.of(choice, call); x != nil && x.tool == "" {
+				x.tool = tool
+			}
+		})
+	}
 	if s.size > maxArguments {
 		s.deaf = true
 	}
 	if s.deaf {
 		s.list = nil
 	}
+}
+
+// of is what is kept of one call; nil, for good, if there are too many.
+func (s *arguments) of(choice, call int) *argument {
+	for i := range s.list {
+		if x := &s.list[i]; x.choice == choice && x.call == call {
+			return x
+		}
+	}
+	if len(s.list) == maxCalls {
+		s.deaf = true
+		return nil
+	}
+	s.list = append(s.list, argument{choice: choice, call: call})
+	return &s.list[len(s.list)-1]
 }

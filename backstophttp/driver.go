@@ -20,8 +20,8 @@ import (
 	"backstop/internal/upstream"
 	"backstop/jsonfix"
 	"backstop/local"
+	"backstop/secret"
 	"backstop/wire"
-	"backstop/wire/openai"
 )
 
 // Options are the knobs of a driver that a plan does not hold. The zero value
@@ -33,7 +33,8 @@ type Options struct {
 	Gap        func(upstream string, d time.Duration)                            // hears the time between two tokens of a stream
 	Cache      func(*backstop.Route) local.Cache                                 // store of a route's cache tier; nil = none
 	Schema     func(schema []byte) (jsonfix.Schema, error)                       // compiles the schema of promised JSON; nil = syntax only
-	Rooms      map[backstop.Dialect]wire.Room                                    // dialects spoken; nil = openai
+	ReadKey    func(file string) (secret.Value, error)                           // reads a key file again, may block; nil = keys stay as they are
+	Rooms      map[backstop.Dialect]wire.Room                                    // dialects spoken; nil = those of Rooms
 	Dial       func(ctx context.Context, network, addr string) (net.Conn, error) // replaces the dialer and its guard, for tests
 	// Previous is the driver that this one replaces. Breaker memory and idle
 	// connections of upstreams that stay the same are taken over; the previous
@@ -49,10 +50,16 @@ type Driver struct {
 	conns   map[string]*upstream.Conn // by upstream name
 	veil    *veil
 	seed    []byte // of cache keys: secret, and the same over reloads
+	holders *holders
+	items   *items
+	shadows *shadows // calls that probes repeat
 
 	mu      sync.Mutex
 	running map[*run]struct{}
 	aborted chan struct{} // closed when running calls are to end
+
+	rekeys rekeys          // keys that are read again
+	closed <-chan struct{} // closed when the driver is
 
 	poke  chan struct{} // asks the probe loop to look again
 	stop  context.CancelFunc
@@ -64,7 +71,7 @@ type Driver struct {
 // and Previous is untouched.
 func NewDriver(p *backstop.Plan, o Options) (*Driver, error) {
 	if o.Rooms == nil {
-		o.Rooms = map[backstop.Dialect]wire.Room{backstop.OpenAI: openai.Room{}}
+		o.Rooms = Rooms()
 	}
 	if err := spoken(p, o.Rooms); err != nil {
 		return nil, err
@@ -73,12 +80,12 @@ func NewDriver(p *backstop.Plan, o Options) (*Driver, error) {
 	if err := d.connect(); err != nil {
 		return nil, err
 	}
-	d.seed = make([]byte, 32)
+	d.seed, d.holders, d.items, d.shadows = make([]byte, 32), newHolders(), newItems(), newShadows()
 	_, _ = rand.Read(d.seed) // never fails
 	eo := backstop.EngineOptions{Now: time.Now(), Notify: d.changed}
 	if o.Previous != nil {
 		eo.Previous = o.Previous.engine
-		d.seed = o.Previous.seed
+		d.seed, d.holders, d.items = o.Previous.seed, o.Previous.holders, o.Previous.items
 		d.options.Previous = nil // a chain of reloads must not keep all plans alive
 	}
 	d.engine = backstop.NewEngine(p, eo)
@@ -86,7 +93,7 @@ func NewDriver(p *backstop.Plan, o Options) (*Driver, error) {
 		conn.Own()
 	}
 	ctx, stop := context.WithCancel(context.Background())
-	d.stop = stop
+	d.stop, d.closed = stop, ctx.Done()
 	d.works.Go(func() { d.probes(ctx) })
 	return d, nil
 }

@@ -18,7 +18,7 @@ import (
 func TestPlansThatCanNeverWorkAreRefused(t *testing.T) {
 	for name, change := range map[string]func(*backstop.Plan){
 		"an unknown upstream":       func(p *backstop.Plan) { p.Routes[0].Tiers[1].Upstream = "nobody" },
-		"a dialect not spoken":      func(p *backstop.Plan) { p.Upstreams[1].Dialect = backstop.Gemini },
+		"a dialect not spoken":      func(p *backstop.Plan) { p.Upstreams[1].Dialect = "other" },
 		"a base URL without scheme": func(p *backstop.Plan) { p.Upstreams[1].BaseURL = "backup.test" },
 	} {
 		t.Run(name, func(t *testing.T) {

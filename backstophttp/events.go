@@ -44,20 +44,20 @@ func (r *run) follow(a *attempt, src io.Reader) *follower {
 	f := &follower{r: r, a: a, src: src}
 	f.events = sse.NewReader(f, 0)
 	a.reply.Surface = wire.SurfaceFirst
-	stream := a.room.Reader(r.whole, &a.reply)
+	stream := a.room.Reader(r.seen(a), &a.reply)
 	r.mu.Lock()
 	a.stream = stream
 	switch {
 	case a.takesOver():
-		a.writer, f.join = r.won.writer, r.joiner(a)
+		a.writer, f.join = a.view(r.won.base), r.joiner(a)
 	case r.req.Stream:
-		a.writer = r.room.Writer(r.req)
+		a.writer = a.view(r.room.Writer(r.req))
 		if f.mend = r.newMending(a); f.mend == nil && r.promised() {
 			a.writer = nil // made whole before any of it is passed on
 		}
 	}
 	if a.writer == nil || r.promised() || r.cache() != nil && !a.step.Continue {
-		f.whole = a.room.Aggregator(r.whole)
+		f.whole = a.room.Aggregator(r.seen(a))
 	}
 	r.mu.Unlock()
 	return f
@@ -68,7 +68,9 @@ func (r *run) follow(a *attempt, src io.Reader) *follower {
 func (r *run) followed(f *follower) backstop.Outcome {
 	f.run()
 	if f.verdict == nil {
+		r.mu.Lock() // the watchdog asks for it
 		r.flow = f
+		r.mu.Unlock()
 		return backstop.Outcome{}
 	}
 	return *f.verdict
@@ -91,46 +93,6 @@ func (f *follower) run() {
 	if f.verdict != nil {
 		f.sum()
 	}
-}
-
-// sum completes the verdict with what holds for the answer as a whole.
-func (f *follower) sum() {
-	a := f.a
-	a.held = f.held
-	if f.mend != nil && f.r.promised() && !f.committed {
-		a.writer, a.held = nil, nil // nobody has any of it
-	}
-	if f.whole != nil && f.size <= maxAnswer {
-		a.whole = f.whole.Body()
-	}
-	if a.noted {
-		a.whole = nil // not what went out
-	}
-	o := *f.verdict
-	if a.writer == nil {
-		o = f.r.keepPromise(a, f.refused(o))
-	}
-	if f.join != nil && (o.Class == backstop.OK || o.Class == backstop.Refused) {
-		o = f.judged(diverged()) // it ended before it said all that the caller has
-	}
-	o.Malformed = f.malformed
-	o.NoRescue = f.committed && !f.r.shown.kept || f.committed && !whole(f.r.shown.text)
-	o = f.r.settled(a, o)
-	f.verdict = &o
-}
-
-// refused finds a refusal in an answer that was put together: the stream alone
-// looks like a good one.
-func (f *follower) refused(o backstop.Outcome) backstop.Outcome {
-	if o.Class != backstop.OK || f.a.whole == nil {
-		return o
-	}
-	reply := f.a.reply
-	reply.Surface, reply.Body = wire.SurfaceBody, f.a.whole
-	if v := f.a.room.JudgeBody(f.r.whole, &reply); v.Class == backstop.Refused {
-		return f.judged(v)
-	}
-	return o
 }
 
 // Read is the source of the event reader. Everything passed on so far is
@@ -182,6 +144,7 @@ func (f *follower) event(ev *sse.Event) {
 		}
 		return
 	}
+	f.r.issued(f.a, ev.Data)
 	f.sig = f.a.stream.Event(ev)
 	sig := &f.sig
 	switch sig.Kind {

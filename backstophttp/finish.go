@@ -30,13 +30,17 @@ func (r *run) finish() {
 	}
 	switch a := r.won; {
 	case a == nil:
+		r.remember(nil, r.local.body)
 		r.give(r.local.body, nil) // says itself what it is
 	case a.writer != nil:
 		r.start()
 		r.write(a.held)
-		r.send(a.writer.Close(r.remark(a)))
+		end := a.writer.Close(r.remark(a))
+		r.remember(a, end)
+		r.send(end)
 		r.store(a, &step.Outcome)
 	default:
+		r.remember(a, a.whole)
 		r.give(a.whole, r.remark(a))
 		r.store(a, &step.Outcome)
 	}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -162,6 +163,9 @@ func pair(change func(*backstop.Plan)) *backstop.Plan {
 	r.Model = "*"
 	r.Tiers = []backstop.Tier{{Upstream: "primary"}, {Upstream: "backup"}, {Local: &backstop.Local{Template: &backstop.Template{Text: "busy", JSON: []byte(`{"busy":true}`)}}}}
 	p.Routes = []backstop.Route{r}
+	if os.Getenv("BACKSTOP_HEDGED") != "" { // every test on the way that hedges take, although none begins
+		p.Routes[0].Hedge.After = time.Hour
+	}
 	if change != nil {
 		change(p)
 	}

@@ -15,6 +15,7 @@ type review struct {
 	wrong  []breach
 	cut    bool // a document was cut and has been closed
 	lost   bool // one was cut and cannot be closed as was promised
+	strict bool // a breach leaves nothing that can be delivered
 }
 
 // breach is one reason why an answer is not what was promised.
@@ -41,7 +42,9 @@ func (r *run) keepPromise(a *attempt, o backstop.Outcome) backstop.Outcome {
 	a.repaired, a.truncated, a.wrong = v.codes, v.cut, v.wrong
 	switch {
 	case len(v.wrong) > 0:
-		return notJSON(o)
+		o = notJSON(o)
+		o.Spare = !v.strict && !v.cut && !v.lost
+		return o
 	case v.lost:
 		return cutShort(o, false)
 	case v.cut && !r.vow.mark:
@@ -55,7 +58,7 @@ func (v *review) piece(r *run, p wire.Piece) {
 	var res jsonfix.Result
 	switch {
 	case p.Call != wire.NoCall:
-		res = r.inspectArguments(p.Text)
+		res = r.inspectArguments(p.Tool, p.Text)
 	case r.promised():
 		res = r.inspect(p.Text)
 	default:
@@ -76,6 +79,7 @@ func (v *review) piece(r *run, p wire.Piece) {
 	case end == wire.FinishLength || res.Truncated:
 		v.lost = true
 	default:
+		v.strict = v.strict || p.Call == wire.NoCall || !r.proposes(p.Tool, &res)
 		v.refused(p.Call, &res)
 	}
 }

@@ -60,7 +60,7 @@ func (r *run) fromTemplate(now time.Time, tier *backstop.Tier, reason string) bo
 	r.local.body = r.room.Compose(r.req, &wire.Answer{
 		ID: r.c.ID, Created: now.Unix(), Model: templateModel, Text: text, Note: r.note(tier, reason),
 	})
-	return true
+	return r.local.body != nil // some operations have no local answer
 }
 
 func (r *run) fromCache(now time.Time, tier *backstop.Tier, reason string) bool {
@@ -79,7 +79,7 @@ func (r *run) fromCache(now time.Time, tier *backstop.Tier, reason string) bool 
 	}
 	note := r.note(tier, reason)
 	note.Stale = local.Stale(e, now)
-	r.local.model, r.local.stale = e.Model, max(time.Duration(note.Stale)*time.Second, time.Second)
+	r.local.model, r.local.stale = e.Model, time.Duration(note.Stale)*time.Second
 	r.local.body = r.room.Annotate(e.Body, &note)
 	return true
 }

@@ -23,6 +23,8 @@ func (r *run) loop(ctx context.Context) {
 			switch {
 			case r.flow != nil:
 				r.pump(ctx)
+			case r.live != nil && r.hedges():
+				r.race(ctx)
 			case r.live != nil:
 				r.carry(ctx)
 			default:
@@ -31,7 +33,9 @@ func (r *run) loop(ctx context.Context) {
 		case backstop.Serve:
 			r.serveLocal()
 		case backstop.Drop:
-			r.live = nil
+			r.mu.Lock()
+			r.lose(r.step.Attempt)
+			r.mu.Unlock()
 		case backstop.Done:
 			return
 		}
@@ -42,6 +46,10 @@ func (r *run) loop(ctx context.Context) {
 func (r *run) next(ctx context.Context) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.kept {
+		r.kept = false
+		return
+	}
 	now := time.Now()
 	if ctx.Err() != nil || r.gone {
 		r.call.Observe(now, 0, backstop.Mark{Kind: backstop.Left})
@@ -89,11 +97,13 @@ func (r *run) tries(ctx context.Context, a *attempt) (o backstop.Outcome) {
 // not from the depth of the attempt, so that an idle stream keeps a small stack.
 func (r *run) pump(ctx context.Context) {
 	f := r.flow
-	r.rearm(r.step.Until)
+	r.mu.Lock()
+	r.landed, r.waits = false, true
+	r.arm(r.step.Until)
+	r.mu.Unlock()
 	if f.run(); f.verdict.Class != backstop.OK {
 		f.flush() // nothing may wait for what comes next
 	}
-	r.flow = nil
 	r.ended(ctx, f.a, *f.verdict)
 }
 
@@ -105,7 +115,7 @@ func (r *run) abandon() {
 	a := r.flow.a
 	a.dropped = true
 	a.release(r.d)
-	r.flow, r.live = nil, nil
+	r.flow, r.live, r.landed = nil, nil, false
 }
 
 // ended reports the end of the attempt and gives its connection back.
@@ -113,7 +123,7 @@ func (r *run) ended(ctx context.Context, a *attempt, o backstop.Outcome) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.timer.Stop()
-	r.live = nil
+	r.live, r.flow, r.waits = nil, nil, false
 	a.release(r.d)
 	if !a.dropped && ctx.Err() == nil {
 		r.call.Observe(time.Now(), a.id, backstop.Mark{Kind: backstop.Ended, Outcome: o})

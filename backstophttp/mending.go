@@ -48,9 +48,14 @@ func (r *run) newMending(a *attempt) *mending {
 	}
 	reader, reads := a.stream.(wire.PieceReader)
 	writer, writes := a.writer.(wire.Patcher)
+	if a.cross != nil && reads {
+		writer = r.reworded(a)
+		writes = writer != nil
+	}
 	if !reads || !writes {
 		return nil
 	}
+	a.writer = writer
 	m := &mending{r: r, a: a, events: a.stream, reader: reader, writer: writer}
 	if r.promised() {
 		r.schema() // whether it can be used is said in the headers
@@ -66,7 +71,7 @@ func (m *mending) take(ev *sse.Event, sig *wire.Signal) (out []byte, ready bool)
 	switch {
 	case m.whole:
 		return nil, false
-	case m.over || sig.Kind != wire.Token:
+	case m.over || sig.Kind != wire.Token && (sig.Kind != wire.Terminal || m.reader.Finish() == ""):
 		return m.writer.Event(ev, sig), true
 	}
 	if m.events.ToolBegun() {

@@ -76,6 +76,7 @@ func (d *Driver) probe(ctx context.Context, p backstop.Probe) {
 	ctx, cancel := context.WithTimeout(ctx, p.Lease)
 	defer cancel()
 	o := d.tryProbe(ctx, &p)
+	d.rekey(p.Upstream, p.Key, &o)
 	d.veil.cover(&o)
 	d.engine.Probed(time.Now(), p, o)
 	if d.options.ProbeDone != nil {
@@ -96,6 +97,15 @@ func (d *Driver) tryProbe(ctx context.Context, p *backstop.Probe) (o backstop.Ou
 	}()
 	room, conn := d.options.Rooms[p.Upstream.Dialect], d.conns[p.Upstream.Name]
 	call.Outbound = room.Probe(p)
+	copied, shadows := d.shadows.take(p, &call.Outbound, time.Now())
+	if shadows {
+		call.Outbound = copied
+		defer func() {
+			if o.Class == backstop.Rejected || o.Class == backstop.Refused {
+				d.shadows.forget(p)
+			}
+		}()
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var silent atomic.Bool

@@ -12,8 +12,15 @@ import (
 // that its time is up.
 func (f *follower) progress(sig *wire.Signal, ready bool) bool {
 	r, now := f.r, time.Now()
-	commits := f.a.writer != nil && !f.committed && f.join == nil && ready
-	if commits {
+	held := f.refusing() // the next tier may have an answer
+	commits := f.a.writer != nil && !f.committed && f.join == nil && ready && !held
+	switch {
+	case commits && r.hedges():
+		if r.consult(); f.a.dropped || !r.call.Runs(f.a.id) {
+			f.decide(backstop.Outcome{Class: backstop.Canceled, Kind: backstop.KindCaller})
+			return false
+		}
+	case commits:
 		if step := r.call.Next(now); step.Kind != backstop.Wait {
 			f.a.dropped = step.Kind == backstop.Drop
 			f.decide(backstop.Outcome{Class: backstop.Canceled, Kind: backstop.KindCaller})
@@ -21,11 +28,13 @@ func (f *follower) progress(sig *wire.Signal, ready bool) bool {
 		}
 	}
 	mark := backstop.Mark{Kind: backstop.Progress, Bytes: sig.Bytes}
-	if !f.a.takesOver() {
+	if !f.a.takesOver() && !held {
 		r.shown.listen(f.a.stream, sig.Bytes)
 		mark.Outcome.NoRescue = !r.shown.kept
 	}
-	r.call.Observe(now, f.a.id, mark)
+	if r.call.Observe(now, f.a.id, mark); r.rival != nil {
+		r.consult() // it is decided
+	}
 	f.gap(now)
 	if commits {
 		f.commit(now)

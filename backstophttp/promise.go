@@ -109,12 +109,5 @@ func (r *run) parsed(src []byte) jsonfix.Result {
 	return jsonfix.Result{JSON: src, Status: jsonfix.StatusValid}
 }
 
-// inspectArguments mends what a tool is called with. Nothing at all is how
-// some models call a tool without parameters.
-func (r *run) inspectArguments(text string) jsonfix.Result {
-	if !r.vow.repair || strings.Trim(text, blanks) == "" {
-		return jsonfix.Result{Status: jsonfix.StatusValid}
-	}
-	res, _ := jsonfix.Repair([]byte(text), jsonfix.Options{MaxBytes: maxAnswer})
-	return res
-}
+// blank reports whether a text says nothing.
+func blank(text string) bool { return strings.Trim(text, blanks) == "" }

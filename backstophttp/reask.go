@@ -24,7 +24,7 @@ func (r *run) reaskable() bool {
 // reasked is the request for a second answer. It says what was wrong with the
 // first and does not show it: models repeat what they read.
 func (r *run) reasked(a *attempt) (*wire.Request, *backstop.Outcome) {
-	room, ok := a.room.(wire.Asker)
+	room, ok := r.room.(wire.Asker)
 	if !ok {
 		o := diverged()
 		return nil, &o

@@ -70,7 +70,7 @@ func (r *run) asked(a *attempt) (*wire.Request, *backstop.Outcome) {
 	case !a.step.Continue:
 		return r.req, nil
 	}
-	room, ok := a.room.(wire.Continuer)
+	room, ok := r.room.(wire.Continuer)
 	if !ok {
 		o := diverged()
 		return nil, &o
@@ -95,7 +95,7 @@ func (r *run) retold(a *attempt, o backstop.Outcome) backstop.Outcome {
 		return o
 	}
 	var events []byte
-	for _, data := range a.room.Explode(r.req, a.whole) {
+	for _, data := range a.room.Explode(r.seen(a), a.whole) {
 		events = sse.Append(events, "", data)
 	}
 	a.whole = nil
@@ -105,12 +105,19 @@ func (r *run) retold(a *attempt, o backstop.Outcome) backstop.Outcome {
 // reproduce holds the events of a rescuer back until its text has reached what
 // the caller has.
 func (f *follower) reproduce(ev *sse.Event, sig *wire.Signal) {
-	if !f.collect(ev) || sig.Kind != wire.Token {
+	if !f.collect(ev) {
 		return
 	}
-	t, ok := f.a.stream.(wire.TextReader)
-	if !ok {
+	t, reads := f.a.stream.(wire.TextReader)
+	w, grafts := f.a.writer.(wire.Grafter)
+	if !reads || !grafts {
 		f.decide(diverged())
+		return
+	}
+	if sig.Kind != wire.Token {
+		if sig.Kind == wire.Quiet {
+			w.Graft(ev, sig, false) // as below: the count of the input's tokens comes first in some dialects
+		}
 		return
 	}
 	last := !t.TextOnly() || f.a.complete()
@@ -124,20 +131,16 @@ func (f *follower) reproduce(ev *sse.Event, sig *wire.Signal) {
 	case apart:
 		f.decide(diverged())
 	case reached:
-		f.goOn(ev, sig, append(fresh, text[n:]...))
+		f.goOn(w, ev, sig, append(fresh, text[n:]...))
 	default:
 		f.half = append(f.half[:0], text[n:]...)
+		w.Graft(ev, sig, false) // nothing of it goes out, but what comes later builds on it
 	}
 }
 
 // goOn crosses the seam: from here on the caller gets the rescuer's events.
-func (f *follower) goOn(ev *sse.Event, sig *wire.Signal, fresh []byte) {
+func (f *follower) goOn(w wire.Grafter, ev *sse.Event, sig *wire.Signal, fresh []byte) {
 	r := f.r
-	w, ok := f.a.writer.(wire.Grafter)
-	if !ok {
-		f.decide(diverged())
-		return
-	}
 	r.call.Observe(time.Now(), f.a.id, backstop.Mark{Kind: backstop.Seam})
 	f.committed, f.join, f.graft, f.half = true, nil, w, nil
 	r.won, r.shown = f.a, shown{}

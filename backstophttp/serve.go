@@ -31,30 +31,43 @@ type Call struct {
 	// dressed for it: "ai" gets 424, "langchain" 429 without Retry-After, so
 	// that these do not retry what we have retried. "" = the real status.
 	Hint string
+
+	// Trace is where the call stands in a trace; the zero value leaves a
+	// traceparent in Header as it is. Attempts go out as spans of it.
+	Trace backstop.Trace
 }
 
 // run is a call on its way.
 type run struct {
-	d     *Driver
-	c     *Call
-	req   *wire.Request // of the call, with the route's promise
-	whole *wire.Request // the same for who reads an answer that is held as a whole
-	room  wire.Room     // of the caller's dialect
-	route *backstop.Route
-	vow   vow
+	d        *Driver
+	c        *Call
+	req      *wire.Request // of the call, with the route's promise
+	whole    *wire.Request // the same for who reads an answer that is held as a whole
+	room     wire.Room     // of the caller's dialect
+	route    *backstop.Route
+	vow      vow
+	hub      hubbed    // for upstreams of other dialects
+	recalled *recalled // nil = the call names no items, or not all are known
 
 	// mu guards everything below, and the engine's call above all: the serving
 	// goroutine and the watchdog share it.
-	mu   sync.Mutex
-	call *backstop.Call
-	step backstop.Step // the engine's last order
-	live *attempt
-	flow *follower // the live attempt's stream, once the call is committed
-	out  answer
-	gone bool // the caller cannot be written to any more
-	over bool
+	mu    sync.Mutex
+	call  *backstop.Call
+	step  backstop.Step // the engine's last order
+	live  *attempt
+	rival *attempt  // the one beside it, see race.go
+	flow  *follower // the live attempt's stream, once the call is committed
+	out   answer
+	gone  bool // the caller cannot be written to any more
+	over  bool
 	// aborted: the call is to end, and an attempt that was about to begin with it.
 	aborted bool
+
+	waits  bool           // the loop waits for attempts: others may ask the engine for it
+	kept   bool           // step is an order that the loop has not seen yet
+	news   chan struct{}  // there is something for the loop to do
+	landed bool           // the race is won, and the winner's stream is the loop's
+	racers sync.WaitGroup // attempts with goroutines of their own
 
 	timer *time.Timer // the watchdog's
 	woken atomic.Bool // the engine wants to be asked
@@ -76,6 +89,8 @@ func (d *Driver) Serve(ctx context.Context, w http.ResponseWriter, c *Call) *bac
 	d.works.Add(1)
 	defer d.works.Done()
 	r := &run{d: d, c: c, req: c.Request, room: d.options.Rooms[c.Request.Dialect], route: d.plan.Route(c.Request.Model)}
+	r.recall()
+	r.unstored()
 	r.promise()
 	r.out = answer{w: w, stream: c.Request.Stream}
 	r.timer = time.AfterFunc(idle, r.watch)
@@ -85,6 +100,7 @@ func (d *Driver) Serve(ctx context.Context, w http.ResponseWriter, c *Call) *bac
 	defer r.end()
 	r.loop(ctx)
 	r.finish()
+	r.racers.Wait() // all are dropped
 	return r.record()
 }
 
@@ -94,8 +110,8 @@ func (r *run) begin() {
 	r.call = r.d.engine.Begin(time.Now(), backstop.Request{
 		ID: c.ID, Model: q.Model, Caller: c.Caller, Dialect: q.Dialect,
 		Embed: q.Op == wire.Embedding, Stream: q.Stream, JSON: q.Promise.Kind != wire.PromiseNone,
-		Reask: r.reaskable(), Tools: q.Tools, Streamable: q.Streamable(), Rescuable: r.rescuable(), InputSize: q.InputSize, MaxTokens: q.MaxTokens,
-		Timeout: c.Timeout, NoFallback: c.NoFallback, NoLocal: c.NoLocal, Retrying: c.Retrying,
+		Reask: r.reaskable(), Tools: q.Tools, Streamable: q.Streamable(), Rescuable: r.rescuable(), Once: q.Stored || q.Pinned, InputSize: q.InputSize, MaxTokens: q.MaxTokens,
+		Timeout: c.Timeout, NoFallback: c.NoFallback, NoLocal: c.NoLocal || q.Pinned || q.Op == wire.CountTokens, Retrying: c.Retrying,
 		Wake: r.wake,
 	})
 }
@@ -107,15 +123,15 @@ func (r *run) end() {
 	r.mu.Unlock()
 	r.timer.Stop()
 	r.d.leave(r)
-	if a := r.live; a != nil && a.cancel != nil {
-		a.cancel()
-	}
+	r.stop()
+	r.racers.Wait()
 	r.out.close()
 }
 
 // record is the event of the finished call.
 func (r *run) record() *backstop.Event {
 	ev := r.call.Event(time.Now())
+	ev.Trace = r.c.Trace
 	ev.Op, ev.Status, ev.Stale = r.c.Op, r.out.status, r.local.stale
 	switch {
 	case ev.Op != "":
@@ -132,7 +148,7 @@ func (r *run) record() *backstop.Event {
 		ev.Model = r.local.model
 	}
 	if a := r.won; a != nil {
-		ev.Dropped, ev.Repaired, ev.Truncated = a.step.Without, a.repaired, a.truncated
+		ev.Dropped, ev.Repaired, ev.Truncated = a.without(), a.repaired, a.truncated
 	}
 	for i := range ev.Attempts {
 		for _, a := range r.tried {

@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"backstop"
-	"backstop/wire"
 )
 
 // maxRequest bounds the body of a request that the Transport takes.
@@ -20,9 +19,15 @@ const maxRequest = 20 << 20
 
 // Transport is an http.RoundTripper that sends model calls the way of a plan:
 // to the primary, a backup or the local tier, whichever answers. Scheme, host
-// and credential of a request mean nothing to it; its path says which call it
-// is (".../chat/completions", ".../completions", ".../embeddings"), and its
-// body must be the call in that dialect. Answers carry the x-backstop-*
+// and credential of a request mean nothing to it; its path says which call in
+// which dialect it is, and its body must be that call:
+//
+//	…/chat/completions, …/completions, …/embeddings     OpenAI
+//	…/responses                                         OpenAI's Responses form
+//	…/messages, …/messages/count_tokens                 Anthropic
+//	…/models/{model}:generateContent, :streamGenerateContent, :countTokens   Gemini
+//
+// Answers carry the x-backstop-*
 // headers; when no tier may answer, the answer is an HTTP error in the
 // dialect's shape, as from any API. RoundTrip itself fails only on requests
 // that are no model calls, and when the request's context ends.
@@ -50,24 +55,27 @@ func (t *Transport) Close(ctx context.Context) error { return t.driver.Close(ctx
 // RoundTrip implements http.RoundTripper. A streamed answer is returned at its
 // first token; closing its body cancels the call.
 func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
-	op, dialect, ok := operation(req.URL.Path)
+	at, ok := operation(req.URL.Path)
 	if !ok || req.Method != http.MethodPost {
 		closeBody(req)
-		return nil, fmt.Errorf("backstop: %s %s is no model call: use POST with a path that ends in /chat/completions, /completions or /embeddings", req.Method, req.URL.Path)
+		return nil, fmt.Errorf("backstop: %s %s is no model call: use POST with a path such as /v1/chat/completions, /v1/responses, /v1/messages or /v1beta/models/NAME:generateContent", req.Method, req.URL.Path)
 	}
-	room := t.driver.options.Rooms[dialect]
+	room := t.driver.options.Rooms[at.dialect]
 	if room == nil {
 		closeBody(req)
-		return nil, fmt.Errorf("backstop: the %s dialect is not spoken by this transport", dialect)
+		return nil, fmt.Errorf("backstop: the %s dialect is not spoken by this transport", at.dialect)
 	}
 	body, err := readRequest(req)
 	if err != nil {
 		return nil, err
 	}
 	id := requestID(req.Header)
-	call, failure := room.Read(op, body)
+	call, failure := room.Read(at.op, body)
 	if failure != nil {
 		return refusal(req, failure, room.Failure(failure, id)), nil
+	}
+	if at.model != "" { // this dialect says it in the path
+		call.Model, call.Stream = at.model, at.stream
 	}
 	return t.serve(req, &Call{Request: call, ID: id, Caller: "library", Header: req.Header, Retrying: retries(req.Header)})
 }
@@ -115,19 +123,6 @@ func response(req *http.Request, status int, h http.Header, body io.ReadCloser) 
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 		Header: h, Body: body, ContentLength: length, Request: req,
 	}
-}
-
-// operation reads a path's end.
-func operation(path string) (wire.Op, backstop.Dialect, bool) {
-	switch {
-	case strings.HasSuffix(path, "/chat/completions"):
-		return wire.Chat, backstop.OpenAI, true
-	case strings.HasSuffix(path, "/completions"):
-		return wire.Completion, backstop.OpenAI, true
-	case strings.HasSuffix(path, "/embeddings"):
-		return wire.Embedding, backstop.OpenAI, true
-	}
-	return "", "", false
 }
 
 func readRequest(req *http.Request) ([]byte, error) {

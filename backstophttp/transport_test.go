@@ -13,6 +13,7 @@ import (
 
 	"backstop"
 	"backstop/internal/testkit"
+	"backstop/wire"
 )
 
 // riding runs a test with an http.Client whose transport is New's.
@@ -122,6 +123,41 @@ func TestWhatIsNoModelCallIsRefused(t *testing.T) {
 		defer func() { _ = resp.Body.Close() }()
 		if b, _ := io.ReadAll(resp.Body); resp.StatusCode != 400 || !strings.Contains(string(b), `"error"`) {
 			t.Errorf("%d %s", resp.StatusCode, b)
+		}
+	})
+}
+
+func TestAPathSaysWhichCallItIs(t *testing.T) {
+	for path, want := range map[string]called{
+		"/v1/chat/completions":                          {op: wire.Chat, dialect: backstop.OpenAI},
+		"/openai/v1/completions":                        {op: wire.Completion, dialect: backstop.OpenAI},
+		"/embeddings":                                   {op: wire.Embedding, dialect: backstop.OpenAI},
+		"/v1/responses":                                 {op: wire.Responses, dialect: backstop.Responses},
+		"/v1/messages":                                  {op: wire.Chat, dialect: backstop.Anthropic},
+		"/v1/messages/count_tokens":                     {op: wire.CountTokens, dialect: backstop.Anthropic},
+		"/v1beta/models/gemini-2:generateContent":       {op: wire.Chat, dialect: backstop.Gemini, model: "gemini-2"},
+		"/v1beta/models/org/name:streamGenerateContent": {op: wire.Chat, dialect: backstop.Gemini, model: "org/name", stream: true},
+		"/v1beta/models/gemini-2:countTokens":           {op: wire.CountTokens, dialect: backstop.Gemini, model: "gemini-2"},
+		"/v1beta/models/:generateContent":               {},
+		"/v1beta/models/gemini-2:embedContent":          {},
+		"/v1/responses/resp_1":                          {},
+		"/v1/files":                                     {},
+	} {
+		if got, ok := operation(path); got != want || ok != (want != called{}) {
+			t.Errorf("%s: %+v, %v", path, got, ok)
+		}
+	}
+}
+
+func TestAnHTTPClientMaySpeakAnotherDialect(t *testing.T) {
+	riding(t, nil, answers(good("B")...), func(c *http.Client) {
+		resp, err := c.Post("https://api.example.com/v1/messages", "application/json", strings.NewReader(`{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"hi"}]}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := io.ReadAll(resp.Body)
+		if err != nil || resp.StatusCode != 200 || !strings.Contains(string(b), `"content":[{"type":"text","text":"B"}]`) {
+			t.Errorf("%d %s, %v", resp.StatusCode, b, err)
 		}
 	})
 }

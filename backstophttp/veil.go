@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"sort"
 	"strings"
+	"sync"
 
 	"backstop"
 )
@@ -16,7 +17,10 @@ var veiled = []byte("[secret]")
 
 // veil hides the plan's credentials in what upstreams say: some repeat the key
 // that they refuse, and their words about a request go to its caller.
-type veil struct{ secrets [][]byte }
+type veil struct {
+	mu      sync.RWMutex
+	secrets [][]byte // longer ones first: one may hold a shorter one
+}
 
 func newVeil(p *backstop.Plan) *veil {
 	v := &veil{}
@@ -35,9 +39,25 @@ func newVeil(p *backstop.Plan) *veil {
 			}
 		}
 	}
-	// A longer secret may hold a shorter one.
-	sort.Slice(v.secrets, func(i, j int) bool { return len(v.secrets[i]) > len(v.secrets[j]) })
+	v.sort()
 	return v
+}
+
+func (v *veil) sort() {
+	sort.Slice(v.secrets, func(i, j int) bool { return len(v.secrets[i]) > len(v.secrets[j]) })
+}
+
+// add hides a further credential, from now on.
+func (v *veil) add(text string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for _, s := range v.secrets {
+		if string(s) == text {
+			return
+		}
+	}
+	v.hide(text)
+	v.sort()
 }
 
 // credential reports whether a header or parameter by this name carries one.
@@ -75,6 +95,8 @@ func (v *veil) cover(o *backstop.Outcome) {
 }
 
 func (v *veil) clean(b []byte) []byte {
+	v.mu.RLock()
+	defer v.mu.RUnlock()
 	for _, s := range v.secrets {
 		if bytes.Contains(b, s) {
 			b = bytes.ReplaceAll(b, s, veiled)

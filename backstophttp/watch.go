@@ -35,12 +35,6 @@ func (r *run) arm(until time.Time) {
 	}
 }
 
-func (r *run) rearm(until time.Time) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.arm(until)
-}
-
 // wake is the engine's wish to be asked again. It comes from any goroutine.
 func (r *run) wake() {
 	r.woken.Store(true)
@@ -65,10 +59,14 @@ func (r *run) watch() {
 	if !r.busy.Swap(false) && !r.due.IsZero() && now.Sub(r.due) > pause {
 		r.paused(now)
 	}
-	if !r.until.IsZero() && !now.Before(r.until) && a.complete() {
+	if !r.hedges() && !r.until.IsZero() && !now.Before(r.until) && a.complete() {
 		// All is here but the end of the stream does not come: that is no stall.
 		a.finished = true
 		a.cancel()
+		return
+	}
+	if r.hedges() {
+		r.look(now)
 		return
 	}
 	step := r.call.Next(now)

@@ -113,6 +113,7 @@ func (d *digest) trial(t *trial, now time.Duration) {
 	d.bit(t.recovered)
 	d.bit(t.heavy)
 	d.bit(t.ramp)
+	d.bit(t.excused)
 }
 
 // seats enter in an order of their own: callers are alike.
@@ -142,7 +143,7 @@ func TestTheDigestKnowsEveryField(t *testing.T) {
 		of   any
 		want int
 	}{
-		{machine{}, 10}, {evidence{}, 4}, {streak{}, 3}, {history{}, 5}, {suspicion{}, 14}, {trial{}, 15}, {Ticket{}, 3}, {window.Tally{}, 3},
+		{machine{}, 10}, {evidence{}, 4}, {streak{}, 3}, {history{}, 5}, {suspicion{}, 14}, {trial{}, 16}, {Ticket{}, 3}, {window.Tally{}, 3},
 	} {
 		if n := reflect.TypeOf(c.of).NumField(); n != c.want {
 			t.Errorf("%T has %d fields, the digest was written for %d: enter the new one in explore_key_test.go", c.of, n, c.want)

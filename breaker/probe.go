@@ -33,6 +33,7 @@ type trial struct {
 	before  time.Duration // started, before the running background probe
 	nth     uint8         // index into waits
 	neutral uint8         // probes in a row that said nothing
+	excused bool          // a live probe moved over since the trip
 
 	wins      uint32 // successes since closed
 	recovered bool   // closed by a probe
@@ -65,7 +66,7 @@ func (m *machine) open(now time.Duration, cause string, v *verdict) {
 	}
 	heavy := m.heavy(now)
 	m.drop()
-	t.tripped, t.started, t.heavy = now, now, heavy
+	t.tripped, t.started, t.heavy, t.excused = now, now, heavy, false
 	m.enter(Open, now, cause, v)
 	m.schedule(now)
 }
@@ -182,6 +183,11 @@ func (m *machine) due(now time.Duration, v *verdict) {
 func (m *machine) probeDone(e event, now time.Duration, v *verdict) {
 	t := &m.trial
 	switch {
+	case e.result == Moved && t.probe == probeLive && !t.excused && !m.callersProbe():
+		// The background probe before it was answered, and one first token in
+		// fifty is late on a good day: the waits begin anew, once.
+		t.excused, t.nth = true, 0
+		m.reopen(now, causeProbe, v)
 	case e.result == Failure || e.result == Moved:
 		m.reopen(now, causeProbe, v)
 	case e.result == Success && t.probe == probeLive:

@@ -16,7 +16,7 @@ const (
 	minShare = 0.01 // bounds of the base error rate
 	maxShare = 0.8
 	partly   = 0.25 // share of errors that is no outage …
-	rarely   = 6e-3 // … and the accepted chance that its onset looks like one
+	rarely   = 2e-5 // … and the accepted chance that its onset looks like one
 	rampRate = 10   // outcomes a second above which a trip for overload is followed by a ramp
 )
 
@@ -182,7 +182,10 @@ func (m *machine) nearRate(now time.Duration) bool {
 // must tell an outage from the onset of errors in a part of the calls, of which
 // nothing but the errors can be seen yet:
 //
-//	C(run + pending, run) 0.25^run <= 6e-3
+//	C(run + pending, run) 0.25^run <= 2e-5
+//
+// unless a single attempt is undecided: five failures of six are what the card
+// means, and an onset begins like that in 6 of 1000 cases.
 func (m *machine) unlikely(now time.Duration, pending, need int) bool {
 	limit := math.Log(falsely)
 	if pending == 0 || float64(need)*math.Log(minShare) > limit {
@@ -193,7 +196,7 @@ func (m *machine) unlikely(now time.Duration, pending, need int) bool {
 	if chance(run, pending, p) > limit {
 		return false
 	}
-	return now-m.trip.early.first().at >= m.hang.usually() || chance(run, pending, partly) <= math.Log(rarely)
+	return pending == 1 || now-m.trip.early.first().at >= m.hang.usually() || chance(run, pending, partly) <= math.Log(rarely)
 }
 
 // chance is the logarithm of C(run + pending, run) p^run.

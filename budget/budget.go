@@ -81,5 +81,17 @@ func (b *Bucket) Withdraw(cost int) bool {
 	}
 }
 
+// Refund gives back what a withdrawal took for something that was not done
+// after all.
+func (b *Bucket) Refund(cost int) {
+	for {
+		have := b.tokens.Load()
+		next := min(have+int64(max(cost, 0))*unit, Cap*unit)
+		if next <= have || b.tokens.CompareAndSwap(have, next) {
+			return
+		}
+	}
+}
+
 // Remaining is the number of tokens in the bucket, between 0 and [Cap].
 func (b *Bucket) Remaining() float64 { return float64(b.tokens.Load()) / unit }

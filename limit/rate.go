@@ -69,6 +69,14 @@ func (r *Rate) Allow(now time.Time) bool {
 	}
 }
 
+// Refund gives one attempt back that Allow took and that was not made after
+// all. Never call it otherwise: it would let one more through than the limit.
+func (r *Rate) Refund() {
+	if r.gap > 0 {
+		r.next.Add(-r.gap)
+	}
+}
+
 // Wait is how long after now the next attempt would be within the limit, 0 =
 // it is now. Asking takes nothing and reserves nothing.
 func (r *Rate) Wait(now time.Time) time.Duration {

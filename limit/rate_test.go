@@ -89,6 +89,22 @@ func TestOddRates(t *testing.T) {
 	}
 }
 
+func TestARefundLetsExactlyOneMoreThrough(t *testing.T) {
+	r := limit.NewRate(1, 3, epoch)
+	for range 3 {
+		r.Allow(epoch)
+	}
+	r.Refund()
+	if !r.Allow(epoch) || r.Allow(epoch) {
+		t.Error("a refund is not one attempt")
+	}
+	free := limit.NewRate(0, 1, epoch)
+	free.Refund()
+	if !free.Allow(epoch) {
+		t.Error("a refund made a limit")
+	}
+}
+
 func TestOddTimesNeitherOverflowNorUnlock(t *testing.T) {
 	r := limit.NewRate(1, 2, epoch)
 	for _, now := range []time.Time{{}, epoch.Add(-time.Hour), time.Unix(1<<60, 0), time.Unix(-1<<60, 0), epoch} {

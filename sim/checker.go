@@ -32,6 +32,7 @@ type scopeWatch struct {
 	state   string
 	gen     uint32
 	opened  int64 // when it left the closed state
+	changed int64 // when its state changed last, -1 = never
 	probing int64 // start of the probe that runs, -1 = none
 	spaced  bool  // a probe started since it opened
 	proof   []int64
@@ -49,8 +50,10 @@ type doorWatch struct {
 type witness struct {
 	deadline  int64
 	tries     int
+	hedges    int
 	inside    int // attempts that run
 	committed bool
+	shown     backstop.AttemptID // whose tokens the caller of a stream has, after a rescue the rescuer
 	done      bool
 	spliced   int
 	probes    []scopeKey // whose places the running attempt has taken
@@ -69,7 +72,7 @@ func (c *checker) breach(w *world, rule, form string, args ...any) {
 func (c *checker) scope(k scopeKey) *scopeWatch {
 	s := c.scopes[k]
 	if s == nil {
-		s = &scopeWatch{state: "closed", probing: -1}
+		s = &scopeWatch{state: "closed", probing: -1, changed: -1}
 		c.scopes[k] = s
 	}
 	return s
@@ -114,6 +117,8 @@ func (c *checker) try(w *world, r *run, s *backstop.Step) {
 	switch {
 	case x.tries > backstop.MaxAttempts:
 		c.breach(w, "I11", "upstream request %d of a call, at most %d", x.tries, backstop.MaxAttempts)
+	case s.Hedge:
+		c.hedge(w, r, s)
 	case x.inside > 0:
 		c.breach(w, "I12", "two attempts of a call at once")
 	case x.committed && !s.Splice:
@@ -135,13 +140,43 @@ func (c *checker) try(w *world, r *run, s *backstop.Step) {
 		c.breach(w, "I16", "%d attempts at %s at once, at most %d", d.inside, s.Upstream.Name, most)
 	}
 	if s.Retry || s.Reask != 0 {
-		d.retries++
-		if float64(d.retries) > 10+s.Upstream.Retry.Budget*float64(d.successes)+1e-6 {
-			c.breach(w, "I11", "%d retries at %s after %d successes", d.retries, s.Upstream.Name, d.successes)
-		}
+		c.spends(w, r.ask.replica, s.Upstream)
 	}
 	c.pace(w, r, s, d)
 	c.admit(w, r, s)
+}
+
+// hedge checks the one case in which two attempts of a call run: before any
+// token, elsewhere, once a call, and paid by the upstream that is waited for.
+func (c *checker) hedge(w *world, r *run, s *backstop.Step) {
+	x := r.check
+	x.hedges++
+	switch {
+	case x.inside != 1 || r.live == nil:
+		c.breach(w, "I12", "a hedge beside %d attempts", x.inside)
+		return
+	case x.hedges > 1:
+		c.breach(w, "I11", "hedge %d of a call", x.hedges)
+	case x.committed || r.token > 0:
+		c.breach(w, "I12", "a hedge although a token is here")
+	case s.Upstream == r.live.site.up:
+		c.breach(w, "I12", "a hedge at %s, which is waited for", s.Upstream.Name)
+	case w.now > x.deadline:
+		c.breach(w, "I12", "a hedge after the deadline")
+	case len(x.probes) > 0:
+		c.breach(w, "I12", "a hedge beside a probe")
+	}
+	c.spends(w, r.ask.replica, r.live.site.up)
+}
+
+// spends is the second part of I11: retries and hedges of an upstream are at
+// most what its bucket began with and its successes earned.
+func (c *checker) spends(w *world, replica int, u *backstop.Upstream) {
+	d := c.door(replica, u.Name)
+	d.retries++
+	if float64(d.retries) > 10+u.Retry.Budget*float64(d.successes)+1e-6 {
+		c.breach(w, "I11", "%d retries and hedges of %s after %d successes", d.retries, u.Name, d.successes)
+	}
 }
 
 // pace is I15: in any time t at most rate x t + burst attempts.
@@ -225,10 +260,12 @@ func (c *checker) release(w *world, r *run, p *play, ok, failed bool) {
 }
 
 // token is the first token that goes to a caller.
-func (c *checker) token(w *world, r *run) {
+func (c *checker) token(w *world, r *run, p *play) {
 	x := r.check
 	if late := w.now - x.deadline; late > int64(10*time.Millisecond) {
 		c.breach(w, "J7", "a first token %s after the deadline", time.Duration(late))
 	}
-	x.committed = x.committed || r.ask.stream
+	if r.ask.stream {
+		x.committed, x.shown = true, p.id
+	}
 }

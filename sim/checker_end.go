@@ -23,10 +23,42 @@ func (c *checker) done(w *world, r *run, s *backstop.Step) {
 	if x.inside != 0 {
 		c.breach(w, "J3", "%d attempts run on after the end of their call", x.inside)
 	}
-	if e := r.call.Event(w.time()); len(e.Attempts) != r.tries {
+	if s.Failure == nil && x.committed && s.Attempt != x.shown {
+		c.breach(w, "J2", "the caller has tokens of attempt %d, and attempt %d is the answer", x.shown, s.Attempt)
+	}
+	e := r.call.Event(w.time())
+	if len(e.Attempts) != r.tries {
 		c.breach(w, "J5", "%d attempts were made, the record has %d", r.tries, len(e.Attempts))
 	}
+	for i := range e.Skipped {
+		c.refused(w, r, &e.Skipped[i])
+	}
 	c.lost(w, r, s)
+}
+
+// rampSpan is how long after a close a breaker may refuse a share of the calls.
+const rampSpan = int64(20 * time.Second)
+
+// refused is I17: a tier refuses as open only if one of the scopes that the
+// call needs was not closed then. What happened to another model, another key
+// or another upstream is no reason.
+func (c *checker) refused(w *world, r *run, k *backstop.Skip) {
+	if k.Why != "open" {
+		return
+	}
+	t := &r.ask.route.Tiers[k.Tier]
+	model := t.Model
+	if model == "" {
+		model = r.ask.model
+	}
+	at := r.began + int64(k.At)
+	step := backstop.Step{Model: model, Upstream: w.sites[k.Upstream].up}
+	for _, key := range c.gates(r, &step) {
+		if g := c.scope(key); g.state != "closed" || g.changed >= at-rampSpan {
+			return
+		}
+	}
+	c.breach(w, "I17", "%s refused %s as open, although all that the call needs is closed", k.Upstream, model)
 }
 
 // lost is I14: a local tier answers whenever the upstreams do not, unless the
@@ -60,7 +92,7 @@ func (c *checker) transition(w *world, r *replica, t *backstop.Transition) {
 		g.opened, g.spaced = w.now, false
 		c.evidence(w, r, t, g)
 	}
-	g.state, g.gen, g.probing = t.To, t.Gen, -1
+	g.state, g.gen, g.probing, g.changed = t.To, t.Gen, -1, w.now
 }
 
 // evidence is I5: failures and calls that wait add up to the threshold.

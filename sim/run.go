@@ -29,13 +29,14 @@ type run struct {
 	ask    ask
 	call   *backstop.Call
 	live   *play
+	rival  *play // the one beside it: a hedge
 	began  int64
 	timer  int64 // when the engine is asked again, 0 = not planned
 	tries  int   // attempts so far
 	again  int   // retries of the caller before this call
 	mends  bool
 	passes bool
-	token  int64 // first token of the running attempt, 0 = none yet
+	token  int64 // first token of the running attempts, 0 = none yet
 	first  int64 // first token that the caller saw or will see, 0 = none yet
 	broke  bool  // its stream broke after the first token
 	tried  uint64
@@ -57,6 +58,9 @@ func (w *world) call(a ask, again int) {
 		Wake: func() { w.wake(r) },
 	}
 	r.call = rep.engine.Begin(w.time(), req)
+	if w.still != nil {
+		w.still.running[r] = struct{}{}
+	}
 	if w.checker != nil {
 		r.check = w.checker.begin(w, r)
 	}
@@ -91,9 +95,9 @@ func (w *world) step(r *run) {
 		case backstop.Try:
 			w.try(r, &s)
 		case backstop.Drop:
-			if r.live != nil && r.live.id == s.Attempt {
-				w.drop(r.live)
-				r.live, r.token = nil, 0
+			if p := r.attempt(s.Attempt); p != nil {
+				w.drop(p)
+				r.apart(p)
 			}
 		case backstop.Serve:
 			w.tally.refused(w, r, s.Tier)
@@ -129,8 +133,34 @@ func (w *world) try(r *run, s *backstop.Step) {
 		r.broke, p.splice = true, true
 		p.apart = !s.Continue && r.ask.differs
 	}
-	r.live, r.token = p, 0
+	if r.token = 0; s.Hedge {
+		r.rival = p
+	} else {
+		r.live = p
+	}
 	w.begin(p)
+}
+
+// attempt finds a running attempt, nil = it is over.
+func (r *run) attempt(id backstop.AttemptID) *play {
+	for _, p := range [...]*play{r.live, r.rival} {
+		if p != nil && p.id == id {
+			return p
+		}
+	}
+	return nil
+}
+
+// apart takes an attempt out of those that run.
+func (r *run) apart(p *play) {
+	switch p {
+	case r.rival:
+		r.rival = nil
+	case r.live:
+		if r.live, r.rival = r.rival, nil; r.live == nil {
+			r.token = 0
+		}
+	}
 }
 
 // local lets a local tier answer. Caches are empty in a simulation.
@@ -162,7 +192,7 @@ func (w *world) waits(r *run, until time.Time) {
 
 func (w *world) progress(p *play, bytes int) {
 	r := p.run
-	if r.live != p {
+	if r.attempt(p.id) != p {
 		return
 	}
 	now := w.time()
@@ -173,7 +203,7 @@ func (w *world) progress(p *play, bytes int) {
 			w.diverge(p)
 			return
 		}
-		r.call.Observe(now, p.id, backstop.Mark{Kind: backstop.Seam})
+		w.seam(p)
 	}
 	if r.token == 0 {
 		r.token, r.first = w.now, w.now
@@ -181,7 +211,7 @@ func (w *world) progress(p *play, bytes int) {
 			r.call.Observe(now, p.id, backstop.Mark{Kind: backstop.Committed})
 		}
 		if r.check != nil {
-			w.checker.token(w, r)
+			w.checker.token(w, r, p)
 		}
 	}
 	w.step(r)
@@ -189,18 +219,31 @@ func (w *world) progress(p *play, bytes int) {
 
 func (w *world) ended(p *play, o backstop.Outcome) {
 	r := p.run
-	if r.live != p {
+	if r.attempt(p.id) != p {
 		return
 	}
-	if r.token == 0 {
+	if p.splice && r.token == 0 && o.Class == backstop.OK { // one body: all of it is here at once
 		r.token = w.now
-		if !r.broke {
-			r.first = w.now
+		if p.apart {
+			w.diverge(p)
+			return
 		}
+		w.seam(p)
 	}
-	r.live = nil
+	if answers := o.Class == backstop.OK || o.Class == backstop.Refused; answers && r.token == 0 && !r.broke {
+		r.first = w.now
+	}
+	r.apart(p)
 	r.call.Observe(w.time(), p.id, backstop.Mark{Kind: backstop.Ended, Outcome: o})
 	w.step(r)
+}
+
+// seam lets the caller's stream go on with a rescuer's tokens.
+func (w *world) seam(p *play) {
+	p.run.call.Observe(w.time(), p.id, backstop.Mark{Kind: backstop.Seam})
+	if p.run.check != nil {
+		p.run.check.shown = p.id
+	}
 }
 
 // diverge ends a rescuer whose text is not the one that the caller has.
@@ -208,7 +251,7 @@ func (w *world) diverge(p *play) {
 	o := failed(backstop.Garbled, backstop.KindDiverged, backstop.CountsNone)
 	o.Status = 200
 	w.drop(p)
-	p.run.live = nil
+	p.run.apart(p)
 	p.run.call.Observe(w.time(), p.id, backstop.Mark{Kind: backstop.Ended, Outcome: o})
 	w.step(p.run)
 }
@@ -226,6 +269,9 @@ func (w *world) patience(r *run) {
 // done ends a call; a caller without an answer may call again.
 func (w *world) done(r *run, s *backstop.Step) {
 	r.over = true
+	if w.still != nil {
+		delete(w.still.running, r)
+	}
 	if r.check != nil {
 		w.checker.done(w, r, s)
 	}

@@ -91,6 +91,9 @@ func stormPlan(d *dice, pick func(int) int, chance func(float64) bool) *backstop
 	if chance(0.2) {
 		r.RefusalNext = true
 	}
+	if chance(0.3) {
+		r.Hedge.After, r.Hedge.Auto = time.Duration(1+pick(3000))*time.Millisecond, chance(0.5)
+	}
 	if chance(0.2) {
 		r.JSON.Truncated = "mark"
 	}

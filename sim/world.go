@@ -39,6 +39,8 @@ type world struct {
 	routes   []*backstop.Route
 	names    []string // of callers
 
+	still *still // nil = the process never stands still
+
 	tape    *tape // nil = the scenario decides
 	tally   *tally
 	checker *checker
@@ -179,7 +181,10 @@ func (w *world) play() (*Report, error) {
 		if !ok || w.complete(e.at) {
 			break
 		}
-		w.now = e.at
+		if w.still != nil {
+			w.standStill(e.at)
+		}
+		w.now = max(w.now, e.at)
 		w.happen(&e)
 	}
 	if w.err != nil {

@@ -64,6 +64,7 @@ type Head struct {
 	ID      string
 	Created int64 // Unix seconds
 	Model   string
+	Asked   []byte // body of the caller's request, for a dialect whose answers repeat some of it; nil = not known
 }
 
 // Losses tell what of a prompt an upstream's dialect has no words for, in the

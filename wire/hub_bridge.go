@@ -143,6 +143,7 @@ func Translate(upstream, caller HubRoom, body []byte, h Head) ([]byte, bool) {
 	if m.Model == "" {
 		m.Model = h.Model
 	}
+	m.Asked = h.Asked
 	m.nameCalls()
 	return caller.EncodeBody(m)
 }

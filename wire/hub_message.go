@@ -7,6 +7,7 @@ type Message struct {
 	Created int64 // Unix seconds, 0 = not said
 	Choices []Choice
 	Usage   Usage
+	Asked   []byte // of [Head], only for EncodeBody
 }
 
 // Choice is one of the answers.

@@ -36,15 +36,21 @@ func References(body []byte) (list []Reference) {
 	root.Get("input").ForEach(func(_, item gjson.Result) bool {
 		at := "input[" + strconv.Itoa(i) + "]"
 		i++
-		if item.Get("type").Str == "item_reference" {
-			add(at, item.Get("id"))
+		if id := referred(item); id != "" && len(list) < maxReferences {
+			list = append(list, Reference{Param: at, ID: id})
 		}
-		j := 0
-		item.Get("content").ForEach(func(_, part gjson.Result) bool {
-			add(at+".content["+strconv.Itoa(j)+"].file_id", part.Get("file_id"))
-			j++
-			return len(list) < maxReferences
-		})
+		for _, name := range [...]string{"content", "output"} {
+			v := item.Get(name)
+			if v.IsObject() {
+				add(at+"."+name+".file_id", v.Get("file_id")) // a picture of a screen
+			}
+			j := 0
+			v.ForEach(func(_, part gjson.Result) bool {
+				add(at+"."+name+"["+strconv.Itoa(j)+"].file_id", part.Get("file_id"))
+				j++
+				return len(list) < maxReferences
+			})
+		}
 		return len(list) < maxReferences
 	})
 	if root.Get("background").Type == gjson.True {

@@ -9,14 +9,20 @@ import (
 func TestReferencesAreFoundWhereverACallNamesThem(t *testing.T) {
 	for body, want := range map[string]string{
 		`{"input":"x"}`: "",
-		`{"previous_response_id":"resp_1","input":"x"}`:      "previous_response_id=resp_1",
-		`{"previous_response_id":null,"input":"x"}`:          "",
-		`{"conversation":"conv_1"}`:                          "conversation=conv_1",
-		`{"conversation":{"id":"conv_1"}}`:                   "conversation=conv_1",
-		`{"background":true}`:                                "background=",
-		`{"background":false}`:                               "",
-		`{"input":[{"type":"item_reference","id":"msg_1"}]}`: "input[0]=msg_1",
-		`{"input":[{"role":"user","content":"x"},{"role":"user","content":[{"type":"input_file","file_id":"f1"}]}]}`: "input[1].content[0].file_id=f1",
+		`{"previous_response_id":"resp_1","input":"x"}`:               "previous_response_id=resp_1",
+		`{"previous_response_id":null,"input":"x"}`:                   "",
+		`{"conversation":"conv_1"}`:                                   "conversation=conv_1",
+		`{"conversation":{"id":"conv_1"}}`:                            "conversation=conv_1",
+		`{"background":true}`:                                         "background=",
+		`{"background":false}`:                                        "",
+		`{"input":[{"type":"item_reference","id":"msg_1"}]}`:          "input[0]=msg_1",
+		`{"input":[{"id":"msg_1"},{"type":null,"id":"msg_2"}]}`:       "input[0]=msg_1 input[1]=msg_2",
+		`{"input":[{"id":"msg_1","role":"assistant","content":"x"}]}`: "",
+		`{"input":[{"id":"fc_1","type":"function_call"}]}`:            "",
+		`{"input":[{"role":"user","content":"x"},{"role":"user","content":[{"type":"input_file","file_id":"f1"}]}]}`:                                  "input[1].content[0].file_id=f1",
+		`{"input":[{"type":"function_call_output","call_id":"c","output":[{"type":"input_text","text":"x"},{"type":"input_image","file_id":"f2"}]}]}`: "input[0].output[1].file_id=f2",
+		`{"input":[{"type":"computer_call_output","call_id":"c","output":{"type":"computer_screenshot","file_id":"f3"}}]}`:                            "input[0].output.file_id=f3",
+		`{"input":[{"type":"function_call_output","call_id":"c","output":"{\"file_id\":\"f4\"}"}]}`:                                                   "",
 	} {
 		var got []string
 		for _, r := range References([]byte(body)) {

@@ -2,6 +2,9 @@ package anthropic
 
 import (
 	"strconv"
+	"strings"
+
+	"github.com/tidwall/gjson"
 
 	"backstop/sse"
 	"backstop/wire"
@@ -70,6 +73,11 @@ func (w *writer) Graft(ev *sse.Event, sig *wire.Signal, text bool) []byte {
 	}
 	w.out = w.out[:0]
 	switch e.kind {
+	case messageStart: // an answer begins, perhaps the second one that is tried
+		w.moved, w.input = nil, gjson.Result{}
+		if v := e.root.Get("message.usage"); v.Get(inputCounts[0]).Num > 0 {
+			w.input = gjson.Parse(strings.Clone(v.Raw)) // the event's bytes change
+		}
 	case blockStart:
 		w.graftStart(ev, &e, text)
 	case blockDelta:
@@ -88,11 +96,31 @@ func (w *writer) Graft(ev *sse.Event, sig *wire.Signal, text bool) []byte {
 		if data == nil {
 			data = ev.Data
 		}
-		w.out = sse.Append(w.out, messageDelta, oneLine(data))
+		w.out = sse.Append(w.out, messageDelta, oneLine(w.counted(data)))
 	case messageStop:
 		w.over = true
 	}
 	return w.out
+}
+
+// inputCounts are the counts of the input, which stand in the begin of an
+// answer; its end may repeat them.
+var inputCounts = [...]string{"input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"}
+
+// counted is a message_delta that says what the other upstream's begin said of
+// the input: the caller had the begin of the first one.
+func (w *writer) counted(data []byte) []byte {
+	usage := gjson.GetBytes(data, "usage")
+	if !usage.IsObject() || usage.Get(inputCounts[0]).Exists() || !w.input.Exists() {
+		return data
+	}
+	b := []byte(usage.Raw)
+	for _, name := range inputCounts {
+		if v := w.input.Get(name); v.Type == gjson.Number {
+			b = setMember(b, name, v.Raw)
+		}
+	}
+	return setMember(data, "usage", string(b))
 }
 
 func (w *writer) graftStart(ev *sse.Event, e *event, text bool) {

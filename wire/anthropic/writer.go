@@ -20,10 +20,11 @@ type writer struct {
 	over   bool   // message_stop was here
 	closed bool
 
-	next  int         // index of the next block
-	open  string      // kind of the block that is open, "" = none
-	at    int         // its index
-	moved map[int]int // blocks of another upstream: their new index, -1 = left out
+	next  int          // index of the next block
+	open  string       // kind of the block that is open, "" = none
+	at    int          // its index
+	moved map[int]int  // blocks of another upstream: their new index, -1 = left out
+	input gjson.Result // what it said its input is
 }
 
 // Writer makes the caller's stream out of events of this dialect. They pass as

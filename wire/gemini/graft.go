@@ -23,7 +23,7 @@ func (w *writer) Text(text []byte) []byte {
 	}
 	b := wire.AppendString([]byte(`{"candidates":[{"content":{"parts":[{"text":`), string(text))
 	b = append(b, `}],"role":"model"},"index":0}]`...)
-	w.out = sse.Append(w.out[:0], "", append(w.named(b), '}'))
+	w.out = w.frame(w.out[:0], append(w.named(b), '}'), nil)
 	return w.out
 }
 
@@ -71,7 +71,7 @@ func (w *writer) Graft(ev *sse.Event, sig *wire.Signal, text bool) []byte {
 		return true
 	})
 	w.out = w.out[:0]
-	w.pass(&c, oneLine(append(b, '}')), nil)
+	w.pass(&c, append(b, '}'), nil)
 	return w.out
 }
 

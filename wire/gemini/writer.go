@@ -1,7 +1,6 @@
 package gemini
 
 import (
-	"bytes"
 	"encoding/json"
 
 	"github.com/tidwall/gjson"
@@ -16,6 +15,7 @@ type writer struct {
 	out    []byte
 	last   []byte // the event that waits for a note, framed
 	data   []byte // its data
+	end    string // of the lines of all events, see frame; "" = none was written yet
 	ended  bool   // a finish reason was here
 	closed bool
 
@@ -51,16 +51,16 @@ func (w *writer) Event(ev *sse.Event, sig *wire.Signal) []byte {
 		}
 	})
 	w.out = w.out[:0]
-	if raw := ev.Raw; len(e.list) == 0 && ev.Name == "" && oneLiner(raw) {
-		w.pass(&c, ev.Data, raw)
+	if len(e.list) == 0 && ev.Name == "" {
+		w.pass(&c, ev.Data, ev.Raw)
 	} else {
-		w.pass(&c, oneLine(e.apply()), nil)
+		w.pass(&c, e.apply(), nil)
 	}
 	return w.out
 }
 
-// pass hands an event out, or holds it back. raw is its frame, nil = it needs
-// one.
+// pass hands an event out, or holds it back. raw is the frame that it came in,
+// if that is good for the caller too, nil = it needs one.
 func (w *writer) pass(c *chunk, data, raw []byte) {
 	w.out = append(w.out, w.last...)
 	w.last = w.last[:0]
@@ -70,11 +70,7 @@ func (w *writer) pass(c *chunk, data, raw []byte) {
 		to = &w.last
 		w.data = append(w.data[:0], data...)
 	}
-	if raw != nil {
-		*to = append(*to, raw...)
-	} else {
-		*to = sse.Append(*to, "", data)
-	}
+	*to = w.frame(*to, data, raw)
 }
 
 // ends reports whether an event says why something ended.
@@ -90,16 +86,6 @@ func (w *writer) remember(c *chunk) {
 	}
 }
 
-// oneLiner reports whether an event is one line of data and its end. The last
-// event of a stream that was cut may lack the latter.
-func oneLiner(raw []byte) bool {
-	line, ok := bytes.CutSuffix(raw, []byte("\n\n"))
-	if !ok {
-		line, ok = bytes.CutSuffix(raw, []byte("\r\n\r\n"))
-	}
-	return ok && bytes.HasPrefix(line, []byte("data:")) && bytes.IndexByte(line, '\n') < 0 && bytes.IndexByte(line, '\r') < 0
-}
-
 func (w *writer) Close(note *wire.Note) []byte {
 	if w.closed || !w.ended {
 		return nil
@@ -108,7 +94,7 @@ func (w *writer) Close(note *wire.Note) []byte {
 	if note == nil {
 		return w.last
 	}
-	w.out = sse.Append(w.out[:0], "", setMember(oneLine(w.data), "x_backstop", string(noteJSON(note))))
+	w.out = w.frame(w.out[:0], setMember(oneLine(w.data), "x_backstop", string(noteJSON(note))), nil)
 	return w.out
 }
 
@@ -127,6 +113,6 @@ func (w *writer) Failure(f *backstop.Failure, id string) []byte {
 		return nil
 	}
 	w.closed = true
-	w.out = sse.Append(w.out[:0], "", oneLine(Room{}.Failure(f, id)))
+	w.out = w.frame(w.out[:0], Room{}.Failure(f, id), nil)
 	return w.out
 }

@@ -86,6 +86,26 @@ func TestRecordedAnswersGetTheirVerdict(t *testing.T) {
 	}
 }
 
+// Servers that speak several forms have one shape for their errors.
+func TestErrorsOfAnotherShapeEndAStream(t *testing.T) {
+	for name, c := range map[string]struct{ event, want string }{
+		"an object that is an error":  {`{"object":"error","message":"max_tokens must be at least 1, got -186.","type":"BadRequestError","param":null,"code":400}`, "rejected/param"},
+		"an error object":             {`{"error":{"message":"busy","type":"server_error","code":"server_is_overloaded"}}`, "broken/overload"},
+		"an error that is a text":     {`{"error":"Input validation error: ` + "`temperature`" + ` must be strictly positive","error_type":"validation"}`, "rejected/param"},
+		"an error that is null":       {`{"type":"response.in_progress","error":null,"response":{}}`, "garbled/cut"},
+		"an object that is no error":  {`{"type":"response.in_progress","object":"response","response":{}}`, "garbled/cut"},
+		"an error beside a good type": {`{"type":"response.output_text.delta","object":"error","delta":"a"}`, "garbled/cut"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := Room{}.Reader(&wire.Request{Op: wire.Responses, Stream: true}, &wire.Reply{Status: 200, Dialect: backstop.OpenAI, Caller: backstop.Responses})
+			r.Event(&sse.Event{Data: []byte(c.event)})
+			if o := r.End(true); o.Reason() != c.want && o.Reason()+"/cut" != c.want {
+				t.Errorf("%s, want %s", o.Reason(), c.want)
+			}
+		})
+	}
+}
+
 func TestBodiesAreJudged(t *testing.T) {
 	text := func(s string) string {
 		return `[{"type":"message","content":[{"type":"output_text","text":` + quoted(s) + `}]}]`

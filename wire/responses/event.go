@@ -97,6 +97,12 @@ func (e *event) parse(ev *sse.Event) bool {
 	return types == 1 && placed && plainWord(e.kind) && e.shaped()
 }
 
+// alien reports whether it is an error in the shape that some servers give
+// all their errors, whatever they were asked for: {"object":"error",…}.
+func (e *event) alien() bool {
+	return !strings.HasPrefix(e.kind, "response.") && e.root.Get("object").Str == "error"
+}
+
 // maxKind bounds the name of an event.
 const maxKind = 128
 

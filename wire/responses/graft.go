@@ -51,7 +51,9 @@ func (w *writer) Graft(ev *sse.Event, sig *wire.Signal, text bool) []byte {
 	}
 	w.out = w.out[:0]
 	switch e.kind {
-	case created, inProgress, queued:
+	case created: // an answer begins, perhaps the second one that is tried
+		w.moved, w.again = nil, heard{}
+	case inProgress, queued:
 	case completed, incomplete:
 		w.graftEnd(e, e.kind)
 	case itemAdded:

@@ -100,7 +100,7 @@ func (Room) EncodeBody(m *wire.Message) ([]byte, bool) {
 		s.part(&c.Parts[i])
 	}
 	s.shut()
-	a := answerName{id: m.ID, created: m.Created, model: m.Model}
+	a := answerName{id: m.ID, created: m.Created, model: m.Model, asked: repetition(m.Asked)}
 	return a.object(c.Ending, s.output(), &m.Usage), true
 }
 
@@ -135,6 +135,7 @@ type answerName struct {
 	id      string
 	created int64
 	model   string
+	asked   []byte // what it repeats of its request
 }
 
 // begun writes the response as it is before anything of it is there.
@@ -158,8 +159,7 @@ func (a *answerName) object(end wire.Ending, output []byte, u *wire.Usage) []byt
 	return append(appendUsage(b, u), '}')
 }
 
-// fields writes all but the usage. What the request said is not known here; the
-// members that SDKs demand say what holds without it.
+// fields writes all but the usage.
 func (a *answerName) fields(status, reason string, output []byte) []byte {
 	b := wire.AppendString([]byte(`{"id":`), a.id)
 	b = strconv.AppendInt(append(b, `,"object":"response","created_at":`...), a.created, 10)
@@ -169,12 +169,9 @@ func (a *answerName) fields(status, reason string, output []byte) []byte {
 	} else {
 		b = append(append(append(b, `{"reason":"`...), reason...), `"}`...)
 	}
-	b = append(b, `,"instructions":null,"max_output_tokens":null,"model":`...)
-	b = wire.AppendString(b, a.model)
+	b = wire.AppendString(append(b, `,"model":`...), a.model)
 	b = append(append(b, `,"output":`...), output...)
-	return append(b, `,"parallel_tool_calls":true,"previous_response_id":null,"reasoning":{"effort":null,"summary":null},`+
-		`"store":false,"temperature":null,"text":{"format":{"type":"text"}},"tool_choice":"auto","tools":[],"top_p":null,`+
-		`"truncation":"disabled","user":null,"metadata":{}`...)
+	return append(append(b, `,"store":false`...), a.asked...)
 }
 
 // appendUsage writes a usage object. Typed clients demand the details, so what

@@ -68,7 +68,7 @@ func (e *encoder) start(d *wire.Delta) {
 		return
 	}
 	e.began = true
-	e.names = answerName{id: e.head.ID, created: e.head.Created, model: e.head.Model}
+	e.names = answerName{id: e.head.ID, created: e.head.Created, model: e.head.Model, asked: repetition(e.head.Asked)}
 	if d.ID != "" {
 		e.names.id = d.ID
 	}

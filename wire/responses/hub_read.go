@@ -17,6 +17,7 @@ import (
 var hints = map[string]bool{
 	"metadata": true, "service_tier": true, "prompt_cache_key": true, "prompt_cache_retention": true, "prompt_cache_options": true,
 	"safety_identifier": true, "context_management": true, "max_tool_calls": true, "truncation": true,
+	"store": true, // it is what a call that says nothing of it asks for as well
 }
 
 // ToHub reads a request. What only the upstream that issued it knows (an

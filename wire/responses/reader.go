@@ -62,13 +62,13 @@ func (d *reader) Event(ev *sse.Event) wire.Signal {
 		return quiet
 	}
 	if !d.ev.parse(ev) {
-		if ev.Name == errorEvent || d.ev.root.Get("error").IsObject() {
+		if ev.Name == errorEvent || filled(d.ev.root.Get("error")) {
 			return d.inBand(ev)
 		}
 		d.odd++
 		return wire.Signal{Kind: wire.Malformed}
 	}
-	if d.ev.kind == errorEvent || d.ev.kind == failed || ev.Name == errorEvent {
+	if d.ev.kind == errorEvent || d.ev.kind == failed || ev.Name == errorEvent || d.ev.alien() {
 		return d.inBand(ev)
 	}
 	d.events++

@@ -1,0 +1,70 @@
+package backstop
+
+import (
+	"time"
+
+	"backstop/breaker"
+	"backstop/limit"
+)
+
+// rung is where a call stands on its way down the tiers.
+type rung struct {
+	tier    int // to try next
+	retries int // at it
+	resume  time.Time
+	retry   bool // the next try is a second one at the same upstream
+	waited  time.Duration
+	without []string
+	plain   bool // ask for one body
+}
+
+// attempt is one try of a call, at an upstream or a local tier.
+type attempt struct {
+	id      AttemptID
+	tier    int
+	up      *upstreamState // nil = local
+	model   *modelState
+	name    string // answerer's name
+	sent    string // model name that was sent
+	key     int
+	plain   bool
+	probe   bool
+	retry   bool
+	hedge   bool     // it began beside another one
+	without []string // parameters left out
+	wake    func()
+	slot    int // in the scope's list of waiters, -1 = not there
+
+	began     time.Time
+	age       time.Duration // suspicion age when it began: calls that are moved raise it for later ones
+	clock     time.Time     // base of the clocks: began, or the end of a pause
+	dialed    time.Time
+	firstByte time.Time
+	token     time.Time // first meaningful token
+	last      time.Time // latest one
+	seam      time.Time // a rescuer has caught up
+	over      time.Time
+	waited    time.Duration
+	gap       time.Duration // longest between two tokens
+	drip      dripFloor
+
+	endpoint breaker.Ticket
+	scope    breaker.Ticket // chat or embed
+	quality  breaker.Ticket
+	trial    breaker.Ticket
+	judged   bool // the endpoint's ticket is done
+	leases   []heldLease
+	paid     [2]*limit.Rate // limits that it took one from
+
+	outcome  Outcome
+	settled  bool
+	passed   bool // a hedge that failed while the attempt above it went on
+	noRescue bool // the caller has a part of it that nobody else can go on with
+	unsent   bool // nothing was sent after all
+	switched bool // from now on the model is asked plainly
+}
+
+type heldLease struct {
+	p  *parks
+	id parkID
+}

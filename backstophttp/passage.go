@@ -1,0 +1,247 @@
+package backstophttp
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"backstop"
+	"backstop/internal/upstream"
+)
+
+const (
+	// maxPassage bounds the answer to a request that is passed on as it is:
+	// files are fetched that way.
+	maxPassage = 1 << 30
+	// passageIdle is the longest silence of such an upstream.
+	passageIdle = time.Minute
+)
+
+// Passage is a request that is no call: it goes to one upstream as it is, with
+// the upstream's credential, and its answer comes back as it is. No breaker,
+// no retry and no other tier has a part in it.
+type Passage struct {
+	Upstream string // config name
+	ID       string // request id
+	Caller   string
+	Dialect  backstop.Dialect // of errors of our own
+	Method   string
+	Path     string // with the version, e.g. "/v1/files"
+	Query    string
+	Header   http.Header
+	Body     io.Reader // bounded by whoever calls; nil = none
+	Length   int64     // -1 = unknown
+}
+
+// Pass carries a request to its upstream and the answer back, both while they
+// come. The event it returns was already given to Options.Observe. An answer
+// that breaks off ends in a panic with http.ErrAbortHandler, which tells
+// net/http to cut the caller's connection.
+func (d *Driver) Pass(ctx context.Context, w http.ResponseWriter, p *Passage) *backstop.Event {
+	d.works.Add(1)
+	defer d.works.Done()
+	began := time.Now()
+	s := &passing{d: d, p: p, out: answer{w: w}}
+	o := s.run(ctx)
+	d.veil.cover(&o)
+	if !s.out.started {
+		s.fail(&o)
+	}
+	ev := s.record(began, o)
+	if d.options.Observe != nil {
+		d.options.Observe(ev)
+	}
+	if s.cut {
+		panic(http.ErrAbortHandler) // a part of a file must not look whole
+	}
+	return ev
+}
+
+// passing is a passage on its way.
+type passing struct {
+	d   *Driver
+	p   *Passage
+	u   *backstop.Upstream
+	out answer
+	cut bool // the answer broke off
+}
+
+func (s *passing) run(ctx context.Context) (o backstop.Outcome) {
+	if s.u = s.d.plan.Upstream(s.p.Upstream); s.u == nil || s.d.conns[s.p.Upstream] == nil {
+		return *inexpressible("", "there is no such upstream")
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	s.d.works.Go(func() {
+		select {
+		case <-s.d.aborted:
+			cancel()
+		case <-ctx.Done():
+		}
+	})
+	var late atomic.Bool
+	end := func() { late.Store(true); cancel() }
+	if total := s.u.Timeouts.Total; total > 0 {
+		t := time.AfterFunc(total, end)
+		defer t.Stop()
+	}
+	idle := time.AfterFunc(passageIdle, end)
+	defer idle.Stop()
+	o = s.exchange(ctx, func() { idle.Reset(passageIdle) })
+	if late.Load() && o.Class == backstop.Canceled {
+		o.Class, o.Kind = backstop.Hang, backstop.KindIdle
+	}
+	return o
+}
+
+// exchange sends the request and passes the answer on. alive is called
+// whenever something moves.
+func (s *passing) exchange(ctx context.Context, alive func()) backstop.Outcome {
+	key := -1
+	if len(s.u.Keys) > 0 {
+		key = 0
+	}
+	pass := upstream.Passage{Method: s.p.Method, Path: s.p.Path, Query: s.p.Query, Key: key, Header: s.p.Header, Length: s.p.Length}
+	if s.p.Body != nil {
+		pass.Body = &noticed{s.p.Body, alive}
+	}
+	resp, err := s.d.conns[s.u.Name].Pass(ctx, &pass)
+	switch {
+	case errors.Is(err, upstream.ErrPassage):
+		return *inexpressible("", "the request cannot be passed on: its method, path or query is not plain")
+	case err != nil:
+		return upstream.Classify(err, false)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	alive()
+	o := backstop.Outcome{Class: backstop.OK, Status: resp.StatusCode, InputTokens: -1, OutputTokens: -1}
+	switch {
+	case resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden:
+		o.Class, o.Kind = backstop.Limited, backstop.KindAuth
+		return o
+	case resp.StatusCode < 200 || 300 <= resp.StatusCode && resp.StatusCode < 400 && resp.StatusCode != http.StatusNotModified:
+		o.Class, o.Kind = backstop.Garbled, backstop.KindProtocol // a redirect would lead elsewhere
+		return o
+	case resp.StatusCode >= 400:
+		return s.refused(resp, o)
+	}
+	return s.copy(resp, o, alive)
+}
+
+// refused passes an error on, without our credentials in it.
+func (s *passing) refused(resp *http.Response, o backstop.Outcome) backstop.Outcome {
+	body, err := read(resp.Body, resp.ContentLength, maxError, nil)
+	if err != nil && len(body) == 0 {
+		return upstream.Classify(err, true)
+	}
+	body = s.d.veil.clean(body)
+	o.Class = backstop.Rejected
+	if resp.StatusCode >= 500 {
+		o.Class, o.Kind = backstop.Broken, backstop.KindServer
+	}
+	s.head(resp)
+	s.out.w.Header()["Content-Length"] = []string{strconv.Itoa(len(body))}
+	s.out.begin(resp.StatusCode)
+	_, _ = s.out.put(body, true)
+	return o
+}
+
+// copy passes the answer on while it comes.
+func (s *passing) copy(resp *http.Response, o backstop.Outcome, alive func()) backstop.Outcome {
+	s.head(resp)
+	if resp.ContentLength > 0 {
+		s.out.w.Header()["Content-Length"] = []string{strconv.FormatInt(resp.ContentLength, 10)}
+	}
+	s.out.begin(resp.StatusCode)
+	buf, left := make([]byte, 32<<10), int64(maxPassage)
+	for {
+		n, err := resp.Body.Read(buf)
+		if left -= int64(n); left < 0 {
+			s.cut = true
+			return garbled(backstop.KindTooLarge)
+		}
+		if n > 0 {
+			alive()
+			if _, werr := s.out.put(buf[:n], true); werr != nil {
+				return backstop.Outcome{Class: backstop.Canceled, Kind: backstop.KindCaller, Status: o.Status, InputTokens: -1, OutputTokens: -1}
+			}
+		}
+		switch {
+		case err == io.EOF:
+			s.out.close()
+			return o
+		case err != nil:
+			s.cut = true
+			return upstream.Classify(err, true)
+		}
+	}
+}
+
+// shownHeaders are the headers of an answer that a caller gets.
+var shownHeaders = [...]string{
+	"Content-Type", "Content-Disposition", "Content-Range", "Accept-Ranges", "Etag", "Last-Modified", "Retry-After",
+}
+
+func (s *passing) head(resp *http.Response) {
+	h := s.out.w.Header()
+	for _, name := range shownHeaders {
+		if v := resp.Header[name]; len(v) == 1 && len(v[0]) <= 1024 {
+			h[name] = v
+		}
+	}
+	s.describe(h)
+}
+
+func (s *passing) describe(h http.Header) {
+	h["X-Request-Id"], h["Request-Id"] = []string{s.p.ID}, []string{s.p.ID}
+	h["X-Backstop-Upstream"] = []string{s.p.Upstream}
+	h["Cache-Control"] = []string{"no-store"}
+}
+
+// fail answers in the place of an upstream that did not.
+func (s *passing) fail(o *backstop.Outcome) {
+	f := &backstop.Failure{Code: backstop.CodeUpstreamUnavailable, Message: "upstream " + s.p.Upstream + ": " + o.Reason()}
+	switch {
+	case o.NotSent:
+		f.Code, f.Message = backstop.CodeInvalidRequest, o.Message
+	case o.Class == backstop.Hang:
+		f.Code = backstop.CodeUpstreamTimeout
+	case o.Class == backstop.Limited:
+		f.Code, f.Message = backstop.CodeUpstreamAuth, "upstream "+s.p.Upstream+": our credential was refused"
+	}
+	f.Status = f.Code.Status()
+	room := s.d.options.Rooms[s.p.Dialect]
+	if room == nil {
+		return
+	}
+	h := s.out.w.Header()
+	s.describe(h)
+	h["X-Should-Retry"] = []string{"false"}
+	h["Content-Type"] = []string{"application/json"}
+	s.out.begin(f.Status)
+	_, _ = s.out.put(room.Failure(f, s.p.ID), true)
+}
+
+func (s *passing) record(began time.Time, o backstop.Outcome) *backstop.Event {
+	took := time.Since(began)
+	return &backstop.Event{
+		ID: s.p.ID, Time: began, Caller: s.p.Caller, Dialect: s.p.Dialect, Op: "pass", TierIndex: -1, Upstream: s.p.Upstream,
+		Outcome: o.Class, Status: s.out.status, Duration: took, Upstreamed: took, InputTokens: -1, OutputTokens: -1,
+	}
+}
+
+// noticed is a body whose reads are noticed.
+type noticed struct {
+	io.Reader
+	alive func()
+}
+
+func (n *noticed) Read(p []byte) (int, error) {
+	k, err := n.Reader.Read(p)
+	n.alive()
+	return k, err
+}

@@ -1,0 +1,103 @@
+package backstophttp
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"backstop"
+)
+
+// handOver passes a request on and returns what the caller got. cut says that
+// the connection was cut.
+func (h *house) handOver(p *Passage) (got *page, ev *backstop.Event, cut bool) {
+	h.t.Helper()
+	if p.Dialect == "" {
+		p.Dialect = backstop.OpenAI
+	}
+	p.Upstream, p.ID, p.Method = "primary", "req_1", "POST"
+	got = newPage()
+	defer func() { cut = recover() == http.ErrAbortHandler }()
+	ev = h.d.Pass(context.Background(), got, p)
+	return got, ev, false
+}
+
+func TestAPassageGoesBothWaysWhileItComes(t *testing.T) {
+	primary := func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/octet-stream")
+		act(w, r, []string{"one", "wait:2s", "two", "wait:50s", "three"})
+	}
+	in(t, setup{primary: primary}, func(h *house) {
+		p, ev, cut := h.handOver(&Passage{Path: "/v1/files", Body: strings.NewReader("sent"), Length: 4})
+		if cut || p.status != 200 || p.String() != "onetwothree" || p.first > time.Second || h.bodies["primary"] != "sent" {
+			t.Errorf("%d %q, first %s, sent %q", p.status, p, p.first, h.bodies["primary"])
+		}
+		if ev.Op != "pass" || ev.Outcome != backstop.OK || len(h.events) != 1 || p.header.Get("X-Request-Id") != "req_1" {
+			t.Errorf("event %+v", ev)
+		}
+	})
+}
+
+func TestAPassageThatFailsIsToldOrCut(t *testing.T) {
+	for name, c := range map[string]struct {
+		primary http.HandlerFunc
+		status  int
+		want    string
+		cut     bool
+	}{
+		"nobody there":              {nil, 502, "upstream_unavailable", false},
+		"silence":                   {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, 504, "upstream_timeout", false},
+		"silence in the middle":     {answers("part", "hang"), 200, "part", true},
+		"a connection that breaks":  {answers("part", "fin"), 200, "part", true},
+		"an error of the upstream":  {body(500, `{"error":"theirs"}`), 500, "theirs", false},
+		"a refusal of the upstream": {body(422, `{"error":"theirs"}`), 422, "theirs", false},
+		"a wall":                    {body(403, `{"error":"theirs"}`), 502, "upstream_auth", false},
+		"a way elsewhere":           {body(302, "", "Location", "http://other.test/"), 502, "upstream_unavailable", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in(t, setup{primary: c.primary}, func(h *house) {
+				p, _, cut := h.handOver(&Passage{Path: "/v1/files"})
+				if cut != c.cut || p.status != c.status || !strings.Contains(p.String(), c.want) || p.header.Get("Location") != "" {
+					t.Errorf("%d %s, cut %v", p.status, p, cut)
+				}
+				if len(h.events) != 1 || len(h.turns) != 0 {
+					t.Errorf("%d events, breakers %+v", len(h.events), h.turns)
+				}
+			})
+		})
+	}
+}
+
+func TestAPassageEndsWithTheProcess(t *testing.T) {
+	in(t, setup{primary: answers("part", "hang")}, func(h *house) {
+		time.AfterFunc(time.Second, h.d.Abort)
+		began := time.Now()
+		if _, _, cut := h.handOver(&Passage{Path: "/v1/files"}); !cut || time.Since(began) != time.Second {
+			t.Errorf("cut %v after %s", cut, time.Since(began))
+		}
+	})
+}
+
+func TestASlowUploadIsNoSilence(t *testing.T) {
+	primary := func(w http.ResponseWriter, r *http.Request) {
+		b, _ := io.ReadAll(r.Body)
+		_, _ = w.Write(b)
+	}
+	in(t, setup{primary: primary}, func(h *house) {
+		r, w := io.Pipe()
+		go func() {
+			for range 5 {
+				time.Sleep(40 * time.Second)
+				_, _ = io.WriteString(w, "x")
+			}
+			_ = w.Close()
+		}()
+		p, _, cut := h.handOver(&Passage{Path: "/v1/files", Body: r, Length: -1})
+		if cut || p.String() != "xxxxx" {
+			t.Errorf("%d %q, cut %v", p.status, p, cut)
+		}
+	})
+}

@@ -1,0 +1,112 @@
+package backstophttp
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"backstop"
+	"backstop/jsonfix"
+)
+
+// withCity offers one tool whose parameters are a city and a number of days.
+const withCity = `{"model":"m","messages":[{"role":"user","content":"hi"}],"tools":[{"type":"function","function":{"name":"f","parameters":` +
+	`{"type":"object","properties":{"city":{"type":"string"},"days":{"type":"integer"}},"required":["city"]}}}]}`
+
+// cityAndDays is the schema of these parameters.
+type cityAndDays struct{ source []byte }
+
+func (c cityAndDays) Shape() *jsonfix.Shape {
+	s, _ := jsonfix.NewShape(c.source)
+	return s
+}
+
+func (c cityAndDays) Validate(doc []byte) (list []jsonfix.Violation) {
+	var v struct {
+		City *string
+		Days json.RawMessage
+	}
+	if json.Unmarshal(doc, &v) != nil || v.City == nil {
+		list = append(list, jsonfix.Violation{Path: "/city", Reason: "required"})
+	}
+	if len(v.Days) > 0 && v.Days[0] == '"' {
+		list = append(list, jsonfix.Violation{Path: "/days", Reason: "type"})
+	}
+	return list
+}
+
+func checked() Options {
+	return Options{Schema: func(source []byte) (jsonfix.Schema, error) { return cityAndDays{source}, nil }}
+}
+
+func TestArgumentsFollowTheParametersOfTheTool(t *testing.T) {
+	for name, c := range map[string]struct {
+		first, later string // arguments
+		want         string
+		asked        int
+	}{
+		"as they should be":              {`{"city":"Oslo"}`, ``, `{"city":"Oslo"}`, 1},
+		"a number written as a string":   {`{"city":"Oslo","days":"3"}`, ``, `{"city":"Oslo","days":3}`, 1},
+		"a missing member":               {`{"days":3}`, `{"city":"Rome"}`, `{"city":"Rome"}`, 2},
+		"a value that no rule turns":     {`{"city":"Oslo","days":"a few"}`, `{"city":"Rome"}`, `{"city":"Rome"}`, 2},
+		"none where some are due":        {``, `{"city":"Rome"}`, `{"city":"Rome"}`, 2},
+		"broken twice: the next tier":    {`{"days":3}`, `{"days":4}`, `{"city":"Bern"}`, 2},
+		"another tool than was offered":  {"g", ``, `{}`, 1},
+		"broken, and nobody may mend it": {"off", ``, `{"days":3}`, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			first, later := calling("tool_calls", c.first), calling("tool_calls", c.later)
+			off := false
+			switch c.first {
+			case "":
+				first = calling("tool_calls")
+			case "g":
+				first = calling("tool_calls", `{}`)
+				first[1] = strings.Replace(first[1], `"name":"f"`, `"name":"g"`, 1)
+			case "off":
+				first, off = calling("tool_calls", `{"days":3}`), true
+			}
+			in(t, setup{primary: turns(answers(first...), answers(later...)), backup: answers(calling("tool_calls", `{"city":"Bern"}`)...), options: checked(),
+				change: func(p *backstop.Plan) { p.Routes[0].JSON.Repair = !off }}, func(h *house) {
+				p, _ := h.call(withCity)
+				if !strings.Contains(p.String(), `"arguments":`+quoted(c.want)) || h.saw("primary") != c.asked {
+					t.Errorf("%d questions\n%s", h.saw("primary"), p)
+				}
+			})
+		})
+	}
+}
+
+func TestAStreamedCallFailsForItsSchemaOnlyWhereThatWasToBeKept(t *testing.T) {
+	for name, c := range map[string]struct {
+		strict string
+		fails  bool
+	}{"strict": {`"strict":true,`, true}, "not strict": {``, false}} {
+		t.Run(name, func(t *testing.T) {
+			in(t, setup{primary: answers(calling("tool_calls", `{"days":3}`)...), options: checked()}, func(h *house) {
+				request := strings.Replace(strings.Replace(withCity, `"name":"f",`, `"name":"f",`+c.strict, 1), `{"model":"m",`, `{"model":"m","stream":true,`, 1)
+				p, ev := h.call(request)
+				if got := strings.Contains(p.String(), "json_invalid"); got != c.fails || c.fails != (ev.Failure != nil) {
+					t.Errorf("failure %v\n%s", ev.Failure, p)
+				}
+			})
+		})
+	}
+}
+
+func TestACallThatNobodyMakesRightIsItsCallersToJudgeUnlessTheToolIsStrict(t *testing.T) {
+	broken := answers(calling("tool_calls", `{"days":3}`)...)
+	for name, c := range map[string]struct{ ask, want string }{
+		"not strict": {withCity, `"arguments":` + quoted(`{"days":3}`)},
+		"strict":     {strings.Replace(withCity, `"parameters"`, `"strict":true,"parameters"`, 1), `backstop-template`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in(t, setup{primary: broken, backup: broken, options: checked()}, func(h *house) {
+				p, ev := h.call(c.ask)
+				if p.status != 200 || !strings.Contains(p.String(), c.want) || ev.Calls() > 4 {
+					t.Errorf("%d attempts\n%s", ev.Calls(), p)
+				}
+			})
+		})
+	}
+}
