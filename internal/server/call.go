@@ -16,7 +16,10 @@ import (
 // call takes one call in: content type, overrides, the caller's limits, the
 // body, the model; and hands it to the driver.
 func (s *Server) call(w http.ResponseWriter, r *http.Request, v *visit) {
-	c := backstophttp.Call{ID: v.id, Caller: whoCalls(v.caller, r), Op: opOf(&v.at), Agent: v.at.kind == agentPlace}
+	if s.trace != nil {
+		v.trace = s.trace(r.Header.Get("Traceparent"))
+	}
+	c := backstophttp.Call{ID: v.id, Trace: v.trace, Caller: whoCalls(v.caller, r), Op: opOf(&v.at), Agent: v.at.kind == agentPlace, Array: v.array}
 	if f := s.early(r, v, &c); f != nil {
 		s.refuse(w, r, v, f)
 		return
@@ -49,7 +52,7 @@ func (s *Server) early(r *http.Request, v *visit, c *backstophttp.Call) *backsto
 	if s.Phase() == Refusing {
 		return deny(backstop.CodeDraining, "the gateway is shutting down; send the call again, elsewhere or in a moment")
 	}
-	if s.rooms[backstop.OpenAI] == nil || v.plane.Runner == nil {
+	if s.rooms[v.at.spoken()] == nil || v.plane.Runner == nil {
 		return deny(backstop.CodeConfigError, "no dialect room or driver is configured")
 	}
 	if !isJSON(r.Header.Get("Content-Type")) {
@@ -84,9 +87,14 @@ func (s *Server) read(v *visit, body []byte) (*wire.Request, *backstop.Failure) 
 			return nil, f
 		}
 	}
-	req, f := s.rooms[backstop.OpenAI].Read(v.at.op, body)
+	req, f := s.rooms[v.at.spoken()].Read(v.at.op, body)
 	if f != nil {
 		return nil, f
+	}
+	if v.at.model != "" {
+		if f := v.at.complete(req); f != nil {
+			return nil, f
+		}
 	}
 	v.asked = req.Model
 	switch {

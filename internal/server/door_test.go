@@ -27,7 +27,8 @@ func TestEveryHeaderFormGivesTheSameVerdictEverywhere(t *testing.T) {
 		good         int
 	}{
 		{"POST", "/v1/chat/completions", 200}, {"POST", "/api/agent", 200}, {"GET", "/v1/models", 200},
-		{"GET", "/nowhere", 404}, {"POST", "/v1/messages", 404}, {"PATCH", "/v1/models", 405}, {"OPTIONS", "/v1/models", 204},
+		{"GET", "/nowhere", 404}, {"POST", "/v1/messages", 200}, {"POST", "/v1/responses", 200}, {"POST", "/v1beta/models/gpt-4o:generateContent", 200},
+		{"POST", "/v1/files", 404}, {"PATCH", "/v1/models", 405}, {"OPTIONS", "/v1/models", 204},
 	}
 	for _, form := range forms {
 		for _, state := range states {
@@ -37,8 +38,15 @@ func TestEveryHeaderFormGivesTheSameVerdictEverywhere(t *testing.T) {
 					want = at.good
 				}
 				body := chat
-				if at.path == "/api/agent" {
+				switch at.path {
+				case "/api/agent":
 					body = `{"prompt":"hi"}`
+				case "/v1/messages":
+					body = gptMessages
+				case "/v1/responses":
+					body = gptInput
+				case "/v1beta/models/gpt-4o:generateContent":
+					body = contents
 				}
 				if r := b.do(at.method, at.path, body, form+state.key); r.status != want {
 					t.Errorf("%s%s on %s %s = %d, want %d", form, state.name, at.method, at.path, r.status, want)

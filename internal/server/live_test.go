@@ -14,18 +14,22 @@ import (
 
 	"backstop"
 	"backstop/backstophttp"
-	"backstop/wire/openai"
+	"backstop/secret"
 )
 
 // live is a server over the real driver and dialect room, with one upstream
 // that answers as told and a template behind it.
-func live(t *testing.T, upstream http.HandlerFunc) *bench {
+func live(t *testing.T, upstream http.HandlerFunc, change ...func(*backstop.Upstream)) *bench {
 	t.Helper()
 	up := httptest.NewServer(upstream)
 	t.Cleanup(up.Close)
 	u := backstop.DefaultUpstream()
 	u.Name, u.BaseURL, u.AllowPrivate = "one", up.URL+"/v1", true
 	u.Timeouts.FirstToken, u.Retry.Max = 300*time.Millisecond, 0
+	u.Keys = []secret.Value{secret.New("up-secret-key")}
+	for _, c := range change {
+		c(&u)
+	}
 	route := backstop.DefaultRoute()
 	route.Model, route.Deadline = "*", time.Minute
 	route.Tiers = []backstop.Tier{{Upstream: "one", Model: "m"}, {Local: &backstop.Local{Template: &backstop.Template{Text: "busy", JSON: []byte(`{"busy":true}`)}}}}
@@ -36,7 +40,7 @@ func live(t *testing.T, upstream http.HandlerFunc) *bench {
 	}
 	t.Cleanup(func() { _ = d.Close(t.Context()) })
 	b := &bench{t: t, http: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}}
-	b.Server = New(Options{Rooms: map[backstop.Dialect]Room{backstop.OpenAI: openai.Room{}}, Log: slog.New(slog.DiscardHandler), Observe: func(e *backstop.Event) {
+	b.Server = New(Options{Rooms: rooms(), Log: slog.New(slog.DiscardHandler), Observe: func(e *backstop.Event) {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		b.events = append(b.events, e)

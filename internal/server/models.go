@@ -62,7 +62,7 @@ func modelObject(dialect backstop.Dialect, name string, since time.Time) map[str
 	case backstop.Anthropic:
 		return map[string]any{"type": "model", "id": name, "display_name": name, "created_at": since.UTC().Format(time.RFC3339)}
 	case backstop.Gemini:
-		return map[string]any{"name": "models/" + name, "displayName": name, "supportedGenerationMethods": []string{}}
+		return map[string]any{"name": "models/" + name, "displayName": name, "supportedGenerationMethods": []string{"generateContent", "streamGenerateContent"}}
 	}
 	return map[string]any{"id": name, "object": "model", "created": since.Unix(), "owned_by": "backstop"}
 }

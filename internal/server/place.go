@@ -3,6 +3,7 @@ package server
 import (
 	"net/http"
 	"strings"
+	"unicode/utf8"
 
 	"backstop"
 	"backstop/wire"
@@ -19,7 +20,6 @@ const (
 	agentPlace      // the article's endpoint
 	listPlace       // the list of models
 	modelPlace      // one model
-	laterPlace      // a dialect that is not served yet
 )
 
 // agentDialect is the shape of errors on /api/agent; no upstream speaks it.
@@ -32,7 +32,8 @@ type place struct {
 	kind    kind
 	op      wire.Op
 	dialect backstop.Dialect // "" = by the headers
-	model   string           // modelPlace
+	model   string           // modelPlace, and calls whose path names the model
+	stream  bool             // calls whose path asks for a stream
 	methods string           // as the Allow header names them
 }
 
@@ -52,16 +53,27 @@ var places = map[string]place{
 	"/v1/chat/completions": {kind: callPlace, op: wire.Chat, dialect: backstop.OpenAI, methods: writes},
 	"/v1/completions":      {kind: callPlace, op: wire.Completion, dialect: backstop.OpenAI, methods: writes},
 	"/v1/embeddings":       {kind: callPlace, op: wire.Embedding, dialect: backstop.OpenAI, methods: writes},
-	"/v1/models":           {kind: listPlace, methods: reads},
-	"/v1beta/models":       {kind: listPlace, dialect: backstop.Gemini, methods: reads},
+	"/v1/responses":        {kind: callPlace, op: wire.Responses, dialect: backstop.Responses, methods: writes},
 
-	"/v1/responses":             {kind: laterPlace, dialect: backstop.OpenAI},
-	"/v1/messages":              {kind: laterPlace, dialect: backstop.Anthropic},
-	"/v1/messages/count_tokens": {kind: laterPlace, dialect: backstop.Anthropic},
+	"/v1/messages":              {kind: callPlace, op: wire.Chat, dialect: backstop.Anthropic, methods: writes},
+	"/v1/messages/count_tokens": {kind: callPlace, op: wire.CountTokens, dialect: backstop.Anthropic, methods: writes},
+
+	"/v1/models":     {kind: listPlace, methods: reads},
+	"/v1beta/models": {kind: listPlace, dialect: backstop.Gemini, methods: reads},
 }
 
-// geminiActions end the path of a Gemini call, after the model's name.
-var geminiActions = []string{":generateContent", ":streamGenerateContent", ":countTokens", ":embedContent", ":batchEmbedContents"}
+// geminiActions end the path of a Gemini call, behind the model's name. The
+// path says what other dialects say in the body: the model and the stream.
+var geminiActions = []struct {
+	name  string
+	place place
+}{
+	{":generateContent", place{kind: callPlace, op: wire.Chat, dialect: backstop.Gemini, methods: writes}},
+	{":streamGenerateContent", place{kind: callPlace, op: wire.Chat, dialect: backstop.Gemini, stream: true, methods: writes}},
+	{":countTokens", place{kind: callPlace, op: wire.CountTokens, dialect: backstop.Gemini, methods: writes}},
+	{":embedContent", place{dialect: backstop.Gemini}},
+	{":batchEmbedContents", place{dialect: backstop.Gemini}},
+}
 
 // locate finds the place of a path; OpenAI's and Anthropic's are also served
 // without /v1, for people paste both.
@@ -85,6 +97,8 @@ func locate(path string) place {
 		return place{dialect: backstop.Gemini}
 	case strings.HasPrefix(path, "/v1/messages/"), strings.HasPrefix(path, "/messages/"):
 		return place{dialect: backstop.Anthropic}
+	case strings.HasPrefix(path, "/v1/responses/"), strings.HasPrefix(path, "/responses/"):
+		return place{dialect: backstop.Responses}
 	case strings.HasPrefix(path, "/api/"):
 		return place{dialect: agentDialect}
 	}
@@ -93,8 +107,12 @@ func locate(path string) place {
 
 func modelOrAction(model string, dialect backstop.Dialect) place {
 	for _, action := range geminiActions {
-		if strings.HasSuffix(model, action) {
-			return place{kind: laterPlace, dialect: backstop.Gemini}
+		if name, ok := strings.CutSuffix(model, action.name); ok {
+			at := action.place
+			if at.model = name; name == "" {
+				at.kind = nowhere
+			}
+			return at
 		}
 	}
 	if model == "" {
@@ -124,4 +142,37 @@ func (at *place) speaks(h http.Header) backstop.Dialect {
 		return backstop.Gemini
 	}
 	return backstop.OpenAI
+}
+
+// spoken is the dialect that a call's body is in.
+func (at *place) spoken() backstop.Dialect {
+	if at.kind == agentPlace {
+		return backstop.OpenAI
+	}
+	return at.dialect
+}
+
+// maxModel bounds a model name in a path, as the dialects do in their bodies.
+const maxModel = 512
+
+// complete adds what the path says to a request. A name may come with the
+// collection that it is in, as the SDKs write it.
+func (at *place) complete(r *wire.Request) *backstop.Failure {
+	name := strings.TrimPrefix(at.model, "models/")
+	if name == "" || len(name) > maxModel || !utf8.ValidString(name) {
+		return deny(backstop.CodeInvalidRequest, "the path must name a model of at most 512 bytes of UTF-8")
+	}
+	r.Model, r.Stream = name, at.stream
+	return nil
+}
+
+// endpoints tells a caller of a dialect where to go instead.
+func endpoints(d backstop.Dialect) string {
+	switch d {
+	case backstop.Anthropic:
+		return "the endpoints are /v1/messages, /v1/messages/count_tokens and /v1/models"
+	case backstop.Gemini:
+		return "the endpoints are /v1beta/models/{model}:generateContent, /v1beta/models/{model}:streamGenerateContent and /v1beta/models"
+	}
+	return "the endpoints are /v1/chat/completions, /v1/responses, /v1/messages, /v1/completions, /v1/embeddings, /v1/models and /api/agent"
 }

@@ -40,7 +40,11 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, v *visit, f *bac
 	if status == 0 {
 		status = f.Code.Status()
 	}
-	s.write(w, status, s.errorBody(v.dialect, f, v.id))
+	body := s.errorBody(v.dialect, f, v.id)
+	if v.array {
+		body = append(append([]byte{'['}, body...), ']')
+	}
+	s.write(w, status, body)
 	if large {
 		linger(w, r)
 	}
@@ -108,7 +112,7 @@ func (s *Server) record(v *visit, f *backstop.Failure, status int) {
 	e := &backstop.Event{
 		ID: v.id, Time: v.start, Caller: v.caller.name(), Dialect: v.dialect, Op: opOf(&v.at), Asked: v.asked,
 		TierIndex: -1, Outcome: backstop.Rejected, Failure: f, Status: status,
-		Duration: s.clock().Sub(v.start), InputTokens: -1, OutputTokens: -1,
+		Duration: s.clock().Sub(v.start), InputTokens: -1, OutputTokens: -1, Trace: v.trace,
 	}
 	switch f.Code {
 	case backstop.CodeRateLimited, backstop.CodeOverloaded, backstop.CodeDraining:
@@ -126,36 +130,11 @@ func opOf(at *place) string {
 
 // errorBody is an error in the shape that the dialect's SDKs read.
 func (s *Server) errorBody(dialect backstop.Dialect, f *backstop.Failure, id string) []byte {
-	switch dialect {
-	case agentDialect:
-		return agentError(string(f.Code), f.Message, id)
-	case backstop.Anthropic:
-		return marshal(map[string]any{
-			"type": "error", "request_id": id,
-			"error": map[string]any{"type": anthropicTypes[f.Code.Status()], "message": f.Message},
-		})
-	case backstop.Gemini:
-		return marshal(map[string]any{"error": map[string]any{
-			"code": f.Code.Status(), "message": f.Message, "status": geminiStatus[f.Code.Status()],
-		}})
-	}
-	if room := s.rooms[backstop.OpenAI]; room != nil {
+	if room := s.rooms[dialect]; room != nil {
 		return room.Failure(f, id)
 	}
 	return agentError(string(f.Code), f.Message, id)
 }
-
-// What the dialects call the refusals of the door.
-var (
-	anthropicTypes = map[int]string{
-		400: "invalid_request_error", 401: "authentication_error", 403: "permission_error", 404: "not_found_error",
-		413: "request_too_large", 415: "invalid_request_error", 429: "rate_limit_error", 503: "overloaded_error",
-	}
-	geminiStatus = map[int]string{
-		400: "INVALID_ARGUMENT", 401: "UNAUTHENTICATED", 403: "PERMISSION_DENIED", 404: "NOT_FOUND",
-		413: "INVALID_ARGUMENT", 415: "INVALID_ARGUMENT", 429: "RESOURCE_EXHAUSTED", 503: "UNAVAILABLE",
-	}
-)
 
 // marshal encodes values that cannot fail, and leaves <, > and & alone: the
 // answers are read by programs.

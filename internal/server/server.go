@@ -24,6 +24,12 @@ type Runner interface {
 	Serve(ctx context.Context, w http.ResponseWriter, c *backstophttp.Call) *backstop.Event
 }
 
+// Passer is a Runner that also carries requests that are no calls to the
+// upstream that takes them as they are. backstophttp.Driver is one.
+type Passer interface {
+	Pass(ctx context.Context, w http.ResponseWriter, p *backstophttp.Passage) *backstop.Event
+}
+
 // Room is what the server needs of a dialect: wire.Room has it all.
 type Room interface {
 	// Read checks a caller's body.
@@ -51,8 +57,12 @@ type Options struct {
 	// runner's own observer stays unset. It must not block. nil = nobody
 	// listens.
 	Observe func(*backstop.Event)
-	Log     *slog.Logger     // nil = slog.Default
-	Clock   func() time.Time // nil = time.Now
+	// Trace finds the place of a call in a trace from the caller's traceparent,
+	// "" if it sent none. nil = calls are not traced, and what the caller sent
+	// is passed on as it is.
+	Trace func(traceparent string) backstop.Trace
+	Log   *slog.Logger     // nil = slog.Default
+	Clock func() time.Time // nil = time.Now
 
 	MaxBody    int64 // 0 = DefaultMaxBody
 	BodyBudget int64 // 0 = DefaultBodyBudget
@@ -92,6 +102,7 @@ const (
 type Server struct {
 	rooms   map[backstop.Dialect]Room
 	observe func(*backstop.Event)
+	trace   func(traceparent string) backstop.Trace
 	log     *slog.Logger
 	clock   func() time.Time
 	epoch   time.Time
@@ -121,7 +132,7 @@ type plane struct {
 // New returns a server without a plane: it is alive but not ready, and calls
 // get 503 until [Server.Swap].
 func New(o Options) *Server {
-	s := &Server{rooms: o.Rooms, observe: o.Observe, log: o.Log, clock: o.Clock, maxBody: o.MaxBody}
+	s := &Server{rooms: o.Rooms, observe: o.Observe, trace: o.Trace, log: o.Log, clock: o.Clock, maxBody: o.MaxBody}
 	if s.observe == nil {
 		s.observe = func(*backstop.Event) {}
 	}

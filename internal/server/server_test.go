@@ -135,10 +135,20 @@ type bench struct {
 	http   *http.Client
 }
 
+// rooms are the real ones.
+func rooms() map[backstop.Dialect]Room {
+	out := map[backstop.Dialect]Room{}
+	for d, r := range backstophttp.Rooms() {
+		out[d] = r
+	}
+	return out
+}
+
 func serve(t *testing.T, o Options, callers ...Caller) *bench {
 	t.Helper()
 	b := &bench{t: t, runner: &runner{}, http: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}}
-	o.Rooms = map[backstop.Dialect]Room{backstop.OpenAI: room{}}
+	o.Rooms = rooms()
+	o.Rooms[backstop.OpenAI] = room{}
 	o.Log = slog.New(slog.DiscardHandler)
 	o.Observe = func(e *backstop.Event) {
 		b.mu.Lock()
@@ -276,11 +286,17 @@ func TestPathsAreCompared(t *testing.T) {
 		{"ET", "/v1/models", 405, ""},
 		{"PUT", "/api/agent", 405, `"request_id"`},
 		{"POST", "/v1/models", 405, ""},
-		{"POST", "/v1/responses", 404, "not served yet"},
-		{"POST", "/v1/messages", 404, `"type":"not_found_error"`},
-		{"POST", "/messages/count_tokens", 404, `"type":"error"`},
-		{"POST", "/v1beta/models/gemini-2:generateContent", 404, `"status":"NOT_FOUND"`},
-		{"POST", "/v1/models/gemini-2:streamGenerateContent", 404, `"status":"NOT_FOUND"`},
+		{"POST", "/v1/responses", 400, `"param":"input"`},
+		{"GET", "/v1/responses/resp_1", 404, `"code":"not_found"`},
+		{"POST", "/v1/messages", 400, `"type":"invalid_request_error"`},
+		{"POST", "/messages/count_tokens", 200, "hello"},
+		{"POST", "/v1/messages/batches", 404, `"type":"not_found_error"`},
+		{"GET", "/v1/messages", 405, `"type":"error"`},
+		{"POST", "/v1beta/models/gemini-2:generateContent", 400, `"status":"INVALID_ARGUMENT"`},
+		{"POST", "/v1beta/models/:generateContent", 404, `"status":"NOT_FOUND"`},
+		{"POST", "/v1beta/models/gemini-2:embedContent", 404, `"status":"NOT_FOUND"`},
+		{"GET", "/v1/models/gemini-2:streamGenerateContent", 405, `"error":{"code":405`},
+		{"POST", "/v1/files", 404, "nothing at this path"},
 		{"POST", "/v1beta/files", 404, `"status":"NOT_FOUND"`},
 		{"OPTIONS", "/v1/chat/completions", 204, ""},
 		{"HEAD", "/v1/models", 200, ""},

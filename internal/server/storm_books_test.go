@@ -119,11 +119,19 @@ func (w *tempest) met(n int, fault string) bool {
 	return false
 }
 
+// written is what all events have told.
+func (w *tempest) written() map[string][]*backstop.Event {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.events
+}
+
 // balance checks the books when all is quiet.
 func (w *tempest) balance(e *backstop.Engine, calls int) {
 	told := map[string]int{}
+	calm := w.written()
 	for n := range calls {
-		list := w.events[eventID(n)]
+		list := calm[eventID(n)]
 		if len(list) == 0 && !w.cancels[n].IsZero() && len(w.tries[n]) == 0 {
 			continue // it left before anybody heard of it
 		}

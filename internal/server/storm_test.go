@@ -160,6 +160,9 @@ func stormPlan(r *rand.Rand) *backstop.Plan {
 		route.Tiers = route.Tiers[:2]
 	}
 	route.Stream.Rescue = []string{"splice", "continue", "off"}[r.IntN(3)]
+	if r.IntN(2) == 0 {
+		route.Hedge = backstop.HedgeSettings{After: time.Duration(1+r.IntN(3000)) * time.Millisecond, Auto: r.IntN(2) == 0}
+	}
 	p.Routes = []backstop.Route{route}
 	p.Routes[0].Deadline = backstop.AutoDeadline(p, &p.Routes[0])
 	return p

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"backstop"
+	"backstop/backstophttp"
 )
 
 // visit is one request on its way through the server.
@@ -23,6 +24,8 @@ type visit struct {
 	asked   string // model name, once it is known
 	known   bool   // the door let it in
 	eaten   bool   // the body was read to its end
+	array   bool   // a stream is to be one JSON array, and so is an error instead of it
+	trace   backstop.Trace
 }
 
 // ServeHTTP implements http.Handler.
@@ -30,6 +33,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	v := visit{start: s.clock(), plane: s.plane.Load(), at: locate(r.URL.Path), eaten: r.Body == nil || r.Body == http.NoBody}
 	v.id = requestID(r.Header.Get("X-Request-Id"), v.start)
 	v.dialect = v.at.speaks(r.Header)
+	v.array = v.at.stream && !backstophttp.SaysEvents(r.URL.RawQuery)
 	defer s.contain(&v)
 	s.greet(w, r, &v)
 	if f := malformed(r); f != nil {
@@ -82,11 +86,17 @@ func malformed(r *http.Request) *backstop.Failure {
 func (s *Server) route(w http.ResponseWriter, r *http.Request, v *visit) {
 	switch v.at.kind {
 	case nowhere:
-		s.refuse(w, r, v, deny(backstop.CodeNotFound, "there is nothing at this path; the endpoints are /v1/chat/completions, /v1/completions, /v1/embeddings, /v1/models and /api/agent"))
+		if u := v.passes(r); u != nil {
+			s.pass(w, r, v, u)
+			return
+		}
+		s.refuse(w, r, v, deny(backstop.CodeNotFound, "there is nothing at this path; "+endpoints(v.at.dialect)))
 		return
-	case laterPlace:
-		s.refuse(w, r, v, deny(backstop.CodeNotFound, "this dialect is not served yet; use /v1/chat/completions"))
-		return
+	case callPlace:
+		if s.rooms[v.at.dialect] == nil {
+			s.refuse(w, r, v, deny(backstop.CodeNotFound, "this build does not speak the dialect of this path; use /v1/chat/completions"))
+			return
+		}
 	}
 	if !v.at.takes(r.Method) {
 		w.Header().Set("Allow", v.at.methods)

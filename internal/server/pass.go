@@ -1,0 +1,91 @@
+package server
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"backstop"
+	"backstop/backstophttp"
+)
+
+// maxUpload bounds the body of a request that is passed on as it is. It is not
+// held in memory; the vendors' own bound for a file is the same.
+const maxUpload = 512 << 20
+
+// passes is the upstream that takes a request to a path that is none of ours:
+// the first one with passthrough, on a route that the caller may use, that
+// speaks the dialect of the path. nil = there is none.
+func (v *visit) passes(r *http.Request) *backstop.Upstream {
+	if !strings.HasPrefix(r.URL.Path, "/v1/") && !strings.HasPrefix(r.URL.Path, "/v1beta/") || r.Method == http.MethodOptions {
+		return nil
+	}
+	if _, ok := v.plane.Runner.(Passer); !ok {
+		return nil
+	}
+	dialect := v.dialect
+	if dialect == backstop.Responses {
+		dialect = backstop.OpenAI
+	}
+	for i := range v.plane.Plan.Routes {
+		route := &v.plane.Plan.Routes[i]
+		if !v.caller.allows(route.Model) {
+			continue
+		}
+		for j := range route.Tiers {
+			if u := v.plane.Plan.Upstream(route.Tiers[j].Upstream); u != nil && u.Passthrough && u.Dialect == dialect {
+				return u
+			}
+		}
+	}
+	return nil
+}
+
+// pass lets the driver carry a request to its upstream.
+func (s *Server) pass(w http.ResponseWriter, r *http.Request, v *visit, u *backstop.Upstream) {
+	if s.Phase() == Refusing {
+		s.refuse(w, r, v, deny(backstop.CodeDraining, "the gateway is shutting down; send the request again, elsewhere or in a moment"))
+		return
+	}
+	if r.ContentLength > maxUpload {
+		s.refuse(w, r, v, deny(backstop.CodeTooLarge, "the body is larger than this gateway passes on ("+bytesText(maxUpload)+")"))
+		return
+	}
+	if f := v.caller.enter(v.start); f != nil {
+		s.refuse(w, r, v, f)
+		return
+	}
+	defer v.caller.leave()
+	rc := http.NewResponseController(w)
+	_ = rc.SetWriteDeadline(time.Time{})
+	p := backstophttp.Passage{
+		Upstream: u.Name, ID: v.id, Caller: whoCalls(v.caller, r), Dialect: v.dialect,
+		Method: r.Method, Path: r.URL.Path, Query: r.URL.RawQuery, Header: passedOn(r.Header), Length: r.ContentLength,
+	}
+	if !v.eaten {
+		source := &paced{from: http.MaxBytesReader(w, r.Body, maxUpload), rc: rc, start: v.start}
+		defer func() { _ = rc.SetReadDeadline(time.Time{}) }()
+		p.Body = io.Reader(source)
+	}
+	if e := v.plane.Runner.(Passer).Pass(r.Context(), w, &p); e != nil {
+		s.observe(e)
+	}
+}
+
+// passedOn are the headers of a request that is passed on: those of a call,
+// and what its body and its answer are. Credentials stop here.
+func passedOn(h http.Header) http.Header {
+	out := http.Header{}
+	for _, name := range passed {
+		if v := h[name]; len(v) > 0 {
+			out[name] = v
+		}
+	}
+	for _, name := range [...]string{"Content-Type", "Accept", "Range", "If-None-Match"} {
+		if v := h[name]; len(v) > 0 {
+			out[name] = v
+		}
+	}
+	return out
+}
