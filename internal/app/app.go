@@ -20,7 +20,6 @@ import (
 	"backstop/internal/observe"
 	"backstop/internal/schema"
 	"backstop/internal/server"
-	"backstop/wire/openai"
 )
 
 // Loader reads the configuration; it is called at the start and again for
@@ -36,6 +35,10 @@ type Options struct {
 	Debug    bool      // pprof on the admin plane, log level debug
 	Version  string
 	StateDir string // where a made-up admin token is kept; "" = the user's cache folder
+
+	// Env looks up OTEL_* variables: whether telemetry is sent, and where to.
+	// nil = none is.
+	Env func(name string) (value string, set bool)
 }
 
 // App is one gateway. Its methods are safe for concurrent use after Start.
@@ -48,6 +51,7 @@ type App struct {
 
 	mu      sync.Mutex // one reload at a time
 	config  atomic.Pointer[config.Config]
+	reloads reloads
 	memory  atomic.Pointer[memory]
 	driver  atomic.Pointer[backstophttp.Driver]
 	caches  cacheSet
@@ -92,16 +96,21 @@ func New(o Options) (*App, error) {
 	if o.Debug {
 		level = "debug"
 	}
-	a.observer = observe.New(observe.Options{Out: o.Out, Format: cfg.Log.Format, Level: level, Version: o.Version, State: a.State, Silences: a.silences})
+	telemetry, unfollowed := telemetryOf(o.Env)
+	a.observer = observe.New(observe.Options{Telemetry: telemetry, Out: o.Out, Format: cfg.Log.Format, Level: level, Version: o.Version, State: a.State, Silences: a.silences})
 	a.log = a.observer.Log()
 	a.schemas.cache, a.schemas.warn = schema.NewCache(0), a.log.Warn
 	for _, w := range warnings {
 		a.log.Warn("configuration: "+w.Message, "line", w.Line)
 	}
-	a.server = server.New(server.Options{
-		Rooms:   map[backstop.Dialect]server.Room{backstop.OpenAI: openai.Room{}},
-		Observe: a.observer.Call, Log: a.log,
-	})
+	for _, w := range unfollowed {
+		a.log.Warn(w)
+	}
+	so := server.Options{Rooms: rooms(), Observe: a.observer.Call, Log: a.log}
+	if a.observer.Traced() {
+		so.Trace = a.observer.Trace
+	}
+	a.server = server.New(so)
 	if err := a.apply(cfg); err != nil {
 		a.observer.Close()
 		return nil, err
@@ -109,12 +118,23 @@ func New(o Options) (*App, error) {
 	return a, nil
 }
 
+// telemetryOf reads from the environment what is sent to a collector.
+func telemetryOf(env func(string) (string, bool)) (observe.Telemetry, []string) {
+	if env == nil {
+		return observe.Telemetry{}, nil
+	}
+	return observe.TelemetryFrom(func(name string) string {
+		value, _ := env(name)
+		return value
+	})
+}
+
 // apply builds the whole new plan and puts it in force, or changes nothing.
 func (a *App) apply(cfg *config.Config) error {
 	old := a.driver.Load()
 	d, err := backstophttp.NewDriver(cfg.Plan, backstophttp.Options{
 		Transition: a.changed, ProbeDone: a.observer.Probe, Gap: a.observer.Gap,
-		Cache: a.caches.of, Schema: a.schemas.compile, Previous: old,
+		Cache: a.caches.of, Schema: a.schemas.compile, ReadKey: config.ReadKey, Previous: old,
 	})
 	if err != nil {
 		return err
@@ -134,6 +154,15 @@ func (a *App) apply(cfg *config.Config) error {
 		})
 	}
 	return nil
+}
+
+// rooms are the dialects that callers may speak.
+func rooms() map[backstop.Dialect]server.Room {
+	out := map[backstop.Dialect]server.Room{}
+	for dialect, room := range backstophttp.Rooms() {
+		out[dialect] = room
+	}
+	return out
 }
 
 // longestCall is how long a replaced driver may take to finish its calls; the
@@ -168,6 +197,7 @@ func (a *App) Reload() error {
 	}
 	a.observer.Reloaded(err == nil)
 	if err != nil {
+		a.reloads.note(err, nil)
 		a.log.Error("configuration not reloaded, the old one stays in force: " + err.Error())
 		return err
 	}
@@ -175,6 +205,11 @@ func (a *App) Reload() error {
 		a.log.Warn("configuration: "+w.Message, "line", w.Line)
 	}
 	changes := config.Diff(before, cfg)
+	a.reloads.note(nil, changes)
+	if len(changes) == 0 {
+		a.log.Info("configuration reloaded, nothing changed in effect")
+		return nil
+	}
 	a.log.Info("configuration reloaded", "changes", changes)
 	return nil
 }

@@ -50,7 +50,8 @@ func (a *App) Start() error {
 func (a *App) startAdmin() {
 	d := admin.Options{
 		Token: a.token.value, Addrs: addrs(a.adminLn), Debug: a.opt.Debug, Version: a.opt.Version,
-		State: a.State, Recent: a.observer.Recent(), Metrics: a.observer.Metrics(),
+		State: a.State, Recent: a.observer.Recent(),
+		Plan: a.plan, Config: a.inForce, Seconds: a.seconds, Tally: a.tally, Metrics: a.observer.Metrics(),
 		Force: a.Force, Reload: a.Reload, Drain: a.askDrain, Stop: a.stopped,
 	}
 	h := server.NewHTTP(admin.New(d), a.log)

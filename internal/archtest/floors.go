@@ -87,7 +87,7 @@ var libraries = []struct {
 	module string
 	rooms  []string
 }{
-	{"github.com/tidwall/gjson", []string{"wire", "wire/openai", "wire/anthropic", "wire/gemini", "internal/server", "mock", "internal/load"}},
+	{"github.com/tidwall/gjson", []string{"wire", "wire/openai", "wire/anthropic", "wire/responses", "wire/gemini", "internal/server", "mock", "internal/load"}},
 	{"github.com/tidwall/sjson", []string{"wire", "wire/openai", "wire/anthropic", "wire/gemini", "internal/server", "mock"}},
 	{"github.com/goccy/go-yaml", []string{"internal/config", "internal/config/tree"}},
 	{"github.com/santhosh-tekuri/jsonschema/v6", []string{"internal/schema", "internal/config"}},
@@ -97,6 +97,8 @@ var libraries = []struct {
 	{"github.com/prometheus/client_golang", []string{"internal/observe", "internal/admin"}},
 	{"github.com/prometheus/client_model", []string{"internal/observe"}},
 	{"go.opentelemetry.io/otel", []string{"internal/observe"}},
+	{"go.opentelemetry.io/proto/otlp", []string{"internal/observe"}}, // of its tests: what a collector reads
+	{"google.golang.org/protobuf", []string{"internal/observe"}},
 	{"github.com/alecthomas/kong", []string{"cmd/backstop"}},
 	{"golang.org/x/sync", []string{"internal/app", "internal/server", "internal/load", "cmd/backstop"}},
 	{"go.uber.org/goleak", []string{"internal/testkit"}},

@@ -32,11 +32,15 @@ var rooms = []Room{
 	{Dir: "internal/cache", Floor: 4},
 	{Dir: "internal/scenario", Floor: 4},
 	{Dir: "internal/schema", Floor: 4},
+	{Dir: "internal/doctor", Floor: 4},
+	{Dir: "internal/importer", Floor: 4},
+	{Dir: "internal/sbom", Floor: 4},
 	{Dir: "backstophttp", Floor: 3, Example: true},
 	{Dir: "sim", Floor: 3, Example: true},
 	{Dir: "wire", Floor: 2},
 	{Dir: "wire/openai", Floor: 2},
 	{Dir: "wire/anthropic", Floor: 2},
+	{Dir: "wire/responses", Floor: 2},
 	{Dir: "wire/gemini", Floor: 2},
 	{Dir: "internal/upstream", Floor: 2},
 	{Dir: "local", Floor: 2},
@@ -45,7 +49,6 @@ var rooms = []Room{
 	{Dir: "budget", Floor: 0, Example: true},
 	{Dir: "backoff", Floor: 0, Example: true},
 	{Dir: "limit", Floor: 0, Example: true},
-	{Dir: "hedge", Floor: 0, Example: true},
 	{Dir: "window", Floor: 0, Example: true},
 	{Dir: "jsonfix", Floor: 0, Example: true},
 	{Dir: "sse", Floor: 0, Example: true},
@@ -62,6 +65,7 @@ var rooms = []Room{
 var passages = []struct{ from, to, why string }{
 	{"wire/openai", "wire", "a dialect room speaks the words of the hub"},
 	{"wire/anthropic", "wire", "a dialect room speaks the words of the hub"},
+	{"wire/responses", "wire", "a dialect room speaks the words of the hub"},
 	{"wire/gemini", "wire", "a dialect room speaks the words of the hub"},
 	{"local", "wire", "a local answer is a wire.Answer"},
 	{"internal/upstream", "wire", "what goes out is a wire.Outbound"},
@@ -71,6 +75,7 @@ var passages = []struct{ from, to, why string }{
 	{"internal/config/value", "internal/config/tree", "a value knows its place"},
 	{"internal/scenario", "internal/config/tree", "a scenario is YAML with places as well"},
 	{"internal/scenario", "internal/config/value", "and has durations and rates"},
+	{"internal/importer", "internal/config/tree", "the files of other gateways are YAML with places as well"},
 }
 
 // RoomOf finds the room that a folder belongs to: itself, or the nearest

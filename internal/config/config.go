@@ -49,6 +49,8 @@ type Options struct {
 	Terminal bool
 	// Listen and Admin, if not empty, take the place of the file's addresses.
 	Listen, Admin string
+
+	former []formerKey // of tests; nil = the table of renamed keys
 }
 
 // Config is a checked configuration. It is immutable.

@@ -47,6 +47,7 @@ func (d *diff) changed() {
 		case ok && o.value == e.value:
 		case e.hidden:
 			d.say(e.path + ": changed")
+		case !ok && e.value == "": // nothing where nothing was
 		case !ok:
 			d.say(e.path + ": (none) -> " + e.value)
 		default:

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"backstop"
 	"backstop/internal/config/tree"
 	"backstop/secret"
 	"backstop/wire"
@@ -91,9 +90,6 @@ func (r *reader) envTiers() (out []envTier) {
 			r.problem(nil, fmt.Sprintf("BACKSTOP_TIERS names %s, but %s_API_KEY is not set", name, v.Env[0]), "set the key, or take the name out")
 			continue
 		case keyName == "":
-			continue
-		case !spoken(v.Dialect):
-			r.warn(nil, "%s is left out: dialect %s is not spoken yet", keyName, v.Dialect)
 			continue
 		}
 		r.envPlace(&t)
@@ -207,7 +203,7 @@ func (p *envPlan) upstream(t *envTier, model string) string {
 	}
 	p.made[name] = true
 	u := &upstreamSpec{name: name, at: &tree.Node{Text: name}, baseURL: t.base, key: t.key, vendor: given(vendor),
-		dialect: given(string(backstop.OpenAI)), account: given(t.vendor.Name), allowPrivate: given(literalPrivate(base))}
+		dialect: given(string(t.vendor.Dialect)), account: given(t.vendor.Name), allowPrivate: given(literalPrivate(base))}
 	p.file.upstreams = append(p.file.upstreams, u)
 	return name
 }

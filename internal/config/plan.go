@@ -14,7 +14,7 @@ type planBuilder struct {
 	file   *fileSpec
 	config *Config
 	plan   *backstop.Plan
-	specs  map[string]*upstreamSpec // by name, unspoken ones too
+	specs  map[string]*upstreamSpec // by name
 	routes []*routeSpec             // of plan.Routes, same index
 	broken bool                     // an upstream has a problem: routes are not judged by it
 }
@@ -47,11 +47,6 @@ func (b *planBuilder) build(root *tree.Node) {
 func absent(root *tree.Node, name string) bool {
 	n := root.Get(name)
 	return n == nil || n.Kind == tree.Null || len(n.Pairs) == 0 && len(n.Items) == 0 && n.Kind != tree.Scalar
-}
-
-// spoken reports whether the driver speaks the dialect of an upstream yet.
-func spoken(d backstop.Dialect) bool {
-	return !awaits("upstreams.*.dialect", string(d))
 }
 
 // upstreamHint names the upstream that was probably meant.

@@ -117,18 +117,6 @@ func TestEveryVendorNameHasAProfile(t *testing.T) {
 	}
 }
 
-func TestEveryAwaitedWordIsAKeyOfTheFile(t *testing.T) {
-	paths := map[string]bool{}
-	for _, r := range rows() {
-		paths[strings.NewReplacer(".NAME", ".*", "[]", ".*").Replace(r.path)] = true
-	}
-	for _, a := range awaited {
-		if !paths[a.path] {
-			t.Errorf("%s is no key", a.path)
-		}
-	}
-}
-
 // holds reports whether a file sets a key of the reference.
 func holds(n *tree.Node, path string) bool {
 	first, rest, deeper := strings.Cut(path, ".")

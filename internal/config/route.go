@@ -57,13 +57,10 @@ func (b *planBuilder) tiers(s *routeSpec, rt *backstop.Route) {
 		return
 	}
 	var specs []*tierSpec
-	left := 0
 	for _, t := range s.tiers {
 		b.order(rt, t)
-		tier, ok := b.tier(t)
+		tier := b.tier(t)
 		switch {
-		case !ok:
-			left++
 		case tier.Local != nil && tier.Local.Cache != nil && b.config.Profile == "article":
 			b.warn(t.at, "profile article has no cache: the cache tier of route %q is left out", rt.Model)
 		default:
@@ -77,12 +74,7 @@ func (b *planBuilder) tiers(s *routeSpec, rt *backstop.Route) {
 			upstreams++
 		}
 	}
-	if upstreams > 0 || b.broken {
-		return
-	}
-	if left > 0 {
-		b.problem(s.at, fmt.Sprintf("route %q has no tier left whose dialect is spoken yet", shorten(rt.Model)), "add an upstream with dialect: openai; many vendors have such an endpoint too")
-	} else {
+	if upstreams == 0 && !b.broken {
 		b.warn(s.at, "route %q has local tiers only: it never asks a model", rt.Model)
 	}
 }
@@ -106,24 +98,21 @@ func (b *planBuilder) order(rt *backstop.Route, t *tierSpec) {
 	}
 }
 
-// tier makes one tier; false means that it is left out.
-func (b *planBuilder) tier(t *tierSpec) (backstop.Tier, bool) {
+// tier makes one tier.
+func (b *planBuilder) tier(t *tierSpec) backstop.Tier {
 	name := t.upstream.v
 	switch {
 	case t.local != nil && (t.upstream.set() || t.model.set() || t.context.set() || t.rate.set()):
 		b.problem(t.at, "a tier is an upstream or local, not both", "write two tiers")
 	case t.local != nil:
-		return backstop.Tier{Local: b.local(t.local)}, true
+		return backstop.Tier{Local: b.local(t.local)}
 	case name == "" && t.at.Kind == tree.Scalar: // reported where it was read
 	case name == "":
 		b.problem(t.at, "a tier names no upstream", "write {upstream: NAME, model: MODEL} or {local: {template: {text: …}}}")
 	case b.specs[name] == nil:
 		b.problem(cmp.Or(t.upstream.at, t.at), fmt.Sprintf("no upstream is called %q", shorten(name)), b.upstreamHint(name))
-	case !spoken(backstop.Dialect(b.specs[name].dialect.v)):
-		b.warn(t.at, "the tier with upstream %s is left out: dialect %s is not spoken yet", name, b.specs[name].dialect.v)
-		return backstop.Tier{}, false
 	}
-	return backstop.Tier{Upstream: name, Model: t.model.v, Context: t.context.v}, true
+	return backstop.Tier{Upstream: name, Model: t.model.v, Context: t.context.v}
 }
 
 // tierRate applies the card's fallback limit: what exceeds it slides down, so

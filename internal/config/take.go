@@ -60,6 +60,7 @@ func (m mapping) take(r *reader, n *tree.Node) {
 	}
 	seen := map[string]*tree.Node{}
 	for _, p := range n.Pairs {
+		p = r.current(p)
 		if m.double(r, seen, p) {
 			continue
 		}
@@ -71,7 +72,6 @@ func (m mapping) take(r *reader, n *tree.Node) {
 		r.within(p.Key.Text, func() {
 			if p.Value.Kind != tree.Null {
 				m[i].value.take(r, p.Value)
-				r.await(p)
 			}
 		})
 	}

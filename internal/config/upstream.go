@@ -49,9 +49,7 @@ func (b *planBuilder) upstream(s *upstreamSpec) {
 		b.broken = true
 		return
 	}
-	if spoken(u.Dialect) {
-		b.plan.Upstreams = append(b.plan.Upstreams, u)
-	}
+	b.plan.Upstreams = append(b.plan.Upstreams, u)
 }
 
 // destination checks where the calls go: a mistake here sends keys to the
@@ -148,6 +146,7 @@ func (b *planBuilder) credentials(s *upstreamSpec, u *backstop.Upstream) {
 		}
 		seen[k.v.Sum()] = true
 		u.Keys = append(u.Keys, k.v)
+		b.keyFile(u, k.at)
 	}
 }
 
