@@ -19,7 +19,7 @@ function Row({ call }) {
   return html`<tr>
     <td><a href=${to} aria-label=${clock(call.time) + " " + t("calls.open", { id: call.id })}><time>${clock(call.time)}</time></a></td>
     <td><span class=${"chip tone-" + tone(call.outcome)}>${word("class", call.outcome)}</span></td>
-    <td><i class=${"dot tone-" + tone(tier)}></i>${word("tier", tier)}</td>
+    <td class="roomy"><i class=${"dot tone-" + tone(tier)}></i>${word("tier", tier)}</td>
     <td>${call.upstream || "–"}</td>
     <td class="wide">${call.asked || ""}</td>
     <td class="mid">${call.reason || call.code || ""}</td>
@@ -71,7 +71,7 @@ function List({ query }) {
     ${fault && html`<p class="tone-failed" role="alert">${fault}</p>`}
     ${calls && shown.length === 0 && html`<p class="soft">${t("calls.none")}</p>`}
     ${shown.length > 0 && html`<div class="panel scroll" tabindex="0" role="region" aria-label=${t("nav.calls")}><table ref=${table}><thead><tr>
-      ${[["time"], ["outcome"], ["tier"], ["upstream"], ["asked", "wide"], ["reason", "mid"], ["attempts", "num mid"], ["first", "num mid"], ["took", "num"], ["status", "num mid"], ["id", "wide"]].map(([k, c]) => html`<th key=${k} scope="col" class=${c || ""}>${t("calls." + k)}</th>`)}
+      ${[["time"], ["outcome"], ["tier", "roomy"], ["upstream"], ["asked", "wide"], ["reason", "mid"], ["attempts", "num mid"], ["first", "num mid"], ["took", "num"], ["status", "num mid"], ["id", "wide"]].map(([k, c]) => html`<th key=${k} scope="col" class=${c || ""}>${t("calls." + k)}</th>`)}
       </tr></thead><tbody>${shown.map((c) => html`<${Row} key=${c.id + c.time} call=${c} />`)}</tbody></table></div>`}</div>`;
 }
 
