@@ -43,17 +43,17 @@ func (c *benchCmd) article(s *streams) error {
 
 	set(st.primary, "hang")
 	began := time.Now()
-	cold, err := load.Run(s.ctx, c.load(articleRate, articleCalls))
+	cold, err := watched(s.ctx, s, "cold start", c.load(articleRate, articleCalls))
 	if err != nil {
 		return err
 	}
 	facts.Cold = cold.Samples
 	openAt := time.Now()
-	again, err := load.Run(s.ctx, c.load(articleRate, articleCalls/5))
+	again, err := watched(s.ctx, s, "open, 50/s", c.load(articleRate, articleCalls/5))
 	if err != nil {
 		return err
 	}
-	open, err := load.Run(s.ctx, c.load(openRate, openCalls))
+	open, err := watched(s.ctx, s, "open, 500/s", c.load(openRate, openCalls))
 	if err != nil {
 		return err
 	}
@@ -63,7 +63,7 @@ func (c *benchCmd) article(s *streams) error {
 	outage := time.Now()
 
 	set(st.backup, "hang")
-	dead, err := load.Run(s.ctx, c.load(articleRate, deadCalls))
+	dead, err := watched(s.ctx, s, "both dead", c.load(articleRate, deadCalls))
 	if err != nil {
 		return err
 	}

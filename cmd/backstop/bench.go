@@ -51,7 +51,7 @@ func (c *benchCmd) Run(s *streams) error {
 	if err != nil {
 		return err
 	}
-	r, err := load.Run(ctx, load.Options{Rate: c.Rate, Duration: c.Duration, URL: c.Target, Header: h, Stream: c.Stream,
+	r, err := watched(ctx, s, "bench", load.Options{Rate: c.Rate, Duration: c.Duration, URL: c.Target, Header: h, Stream: c.Stream,
 		Body: func(int) []byte { return body }})
 	if err != nil {
 		return failf(exitUsage, "%s", err)

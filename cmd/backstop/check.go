@@ -31,9 +31,9 @@ func (c *checkCmd) Run(s *streams) error {
 	}
 	warn(s.err, file, warnings)
 	if c.Diff != "" {
-		old, _, err := config.Load(c.Diff, o)
+		old, err := c.older(o)
 		if err != nil {
-			return configError(err)
+			return err
 		}
 		lines := config.Diff(old, cfg)
 		if len(lines) == 0 {
@@ -44,8 +44,30 @@ func (c *checkCmd) Run(s *streams) error {
 		}
 		return nil
 	}
-	fmt.Fprintf(s.out, "%s: ok, %d upstreams, %d routes, %d warnings\n", file, len(cfg.Plan.Upstreams), len(cfg.Plan.Routes), len(warnings))
+	fmt.Fprintf(s.out, "%s: ok, %s, %s, %s\n", file, counted(len(cfg.Plan.Upstreams), "upstream"), counted(len(cfg.Plan.Routes), "route"), counted(len(warnings), "warning"))
 	return nil
+}
+
+// older reads the file to compare with. It was in force once: keys that are
+// unknown today, and variables that are no longer set, say nothing about the
+// new one.
+func (c *checkCmd) older(o config.Options) (*config.Config, error) {
+	o.Lenient, o.Env = true, simulatedEnv(o.Env)
+	if _, err := os.Stat(c.Diff); err != nil {
+		return nil, failf(exitConfig, "--diff %s: cannot be read; name the older file", c.Diff)
+	}
+	cfg, _, err := config.Load(c.Diff, o)
+	if err != nil {
+		return nil, failf(exitConfig, "--diff: the older file could not be served, so there is nothing to compare with:\n%s", err)
+	}
+	return cfg, nil
+}
+
+func counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // compileSchema compiles the JSON Schemas of a configuration.

@@ -54,7 +54,7 @@ func (c *explainCmd) plan(s *streams) (*backstop.Plan, string, error) {
 
 // explainRoute writes the decision tree of a call.
 func explainRoute(out io.Writer, plan *backstop.Plan, r *backstop.Route, model, source string) {
-	fmt.Fprintf(out, "%s: route %q of %s, deadline %s to the first token\n", model, r.Model, source, r.Deadline)
+	fmt.Fprintf(out, "%s: route %q of %s, deadline %s to the first token\n", model, r.Model, source, brief(r.Deadline))
 	local := false
 	for i := range r.Tiers {
 		t := &r.Tiers[i]
@@ -95,7 +95,7 @@ func explainTier(out io.Writer, u *backstop.Upstream, t *backstop.Tier, model st
 	if s := suspicionOf(u); s > 0 {
 		line("hang", "several calls without a token for %s, and no younger one answered: it opens and they move on (%s until 20 first tokens are known, then 1.5 x p95)", s, s)
 	}
-	line("timeouts", "connect %s, first token %s, idle %s, total %s", u.Timeouts.Connect, u.Timeouts.FirstToken, u.Timeouts.Idle, u.Timeouts.Total)
+	line("timeouts", "connect %s, first token %s, idle %s, total %s", brief(u.Timeouts.Connect), brief(u.Timeouts.FirstToken), brief(u.Timeouts.Idle), brief(u.Timeouts.Total))
 	line("retries", "%s", retryWords(u))
 	if len(u.Keys) > 1 {
 		line("keys", "%d: a parked one is passed over", len(u.Keys))
@@ -122,6 +122,21 @@ func limitWords(u *backstop.Upstream, t *backstop.Tier, lower bool) string {
 	return strings.Join(words, ", ")
 }
 
+// brief writes 10m, not 10m0s; a limit of 0 is none.
+func brief(d time.Duration) string {
+	if d == 0 {
+		return "none"
+	}
+	s := d.String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
+}
+
 func number(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
 
 func breakerWords(b *backstop.BreakerSettings) string {
@@ -138,7 +153,7 @@ func breakerWords(b *backstop.BreakerSettings) string {
 	case b.Reset < time.Minute:
 		back = "background probes, at first after " + (5 * time.Second * b.Reset / time.Minute).Round(time.Millisecond).String()
 	}
-	return fmt.Sprintf("opens after %d failures in a row within %s%s; %s, at the latest after %s", b.Failures, b.Window, grows, back, b.Reset)
+	return fmt.Sprintf("opens after %d failures in a row within %s%s; %s, at the latest after %s", b.Failures, brief(b.Window), grows, back, brief(b.Reset))
 }
 
 // suspicionOf is the age at which a silent call is suspect while nothing is
@@ -165,7 +180,7 @@ func longestBackoff(u *backstop.Upstream) time.Duration {
 
 func explainLocal(out io.Writer, l *backstop.Local) {
 	if l.Cache != nil {
-		fmt.Fprintf(out, "   answers   with the last good answer to the same request, at most %s old; on a miss the call goes on\n", l.Cache.Age)
+		fmt.Fprintf(out, "   answers   with the last good answer to the same request, at most %s old; on a miss the call goes on\n", brief(l.Cache.Age))
 		return
 	}
 	json := "calls that were promised JSON are passed over"

@@ -27,17 +27,21 @@ const (
 
 // cli is the whole command line: one field a subcommand, one file each.
 type cli struct {
-	Serve   serveCmd   `cmd:"" help:"Run the gateway: from a file, from --primary and --backup, or from keys in the environment."`
-	Demo    demoCmd    `cmd:"" help:"Watch an outage being survived: gateway, dashboard and two mock upstreams; needs no key."`
-	Check   checkCmd   `cmd:"" help:"Check a configuration with the code that serve uses."`
-	Mock    mockCmd    `cmd:"" help:"Run a model server that misbehaves on request, to test applications."`
-	Bench   benchCmd   `cmd:"" help:"Send load at a fixed rate and judge the answers; 'bench article' needs nothing else."`
-	Sim     simCmd     `cmd:"" help:"Play an outage in virtual time, with the decision code of the gateway; a scenario with expectations is a gate for CI."`
-	Explain explainCmd `cmd:"" help:"Show what a request for a model would go through, with the worst case."`
-	Why     whyCmd     `cmd:"" help:"Tell the story of one call: attempts, waits, verdicts, times."`
-	Repair  repairCmd  `cmd:"" help:"Repair the JSON in a model's answer: standard input to standard output."`
-	Version versionCmd `cmd:"" help:"Print version, commit and Go version."`
-	Help    helpCmd    `cmd:"" help:"Show this help, or that of a command."`
+	Serve      serveCmd      `cmd:"" help:"Run the gateway: from a file, from --primary and --backup, or from keys in the environment."`
+	Demo       demoCmd       `cmd:"" help:"Watch an outage being survived: gateway, dashboard and two mock upstreams; needs no key."`
+	Check      checkCmd      `cmd:"" help:"Check a configuration with the code that serve uses."`
+	Mock       mockCmd       `cmd:"" help:"Run a model server that misbehaves on request, to test applications."`
+	Bench      benchCmd      `cmd:"" help:"Send load at a fixed rate and judge the answers; 'bench article' needs nothing else."`
+	Sim        simCmd        `cmd:"" help:"Play an outage in virtual time, with the decision code of the gateway; a scenario with expectations is a gate for CI."`
+	Explain    explainCmd    `cmd:"" help:"Show what a request for a model would go through, with the worst case."`
+	Doctor     doctorCmd     `cmd:"" help:"Find out why an upstream cannot be called: DNS, connection, TLS, keys; spends no token."`
+	Why        whyCmd        `cmd:"" help:"Tell the story of one call: attempts, waits, verdicts, times."`
+	Repair     repairCmd     `cmd:"" help:"Repair the JSON in a model's answer: standard input to standard output."`
+	Import     importCmd     `cmd:"" help:"Turn the configuration of LiteLLM or Portkey into ours, and say what was not carried over."`
+	Health     healthCmd     `cmd:"" help:"Ask a gateway whether it is ready; for health checks without a shell."`
+	Completion completionCmd `cmd:"" help:"Print the completion script of a shell."`
+	Version    versionCmd    `cmd:"" help:"Print version, commit and Go version."`
+	Help       helpCmd       `cmd:"" help:"Show this help, or that of a command."`
 }
 
 // streams is what a command may touch of the outside besides the network.
@@ -66,14 +70,18 @@ func main() {
 	os.Exit(run(os.Args[1:], &streams{ctx: context.Background(), in: os.Stdin, out: os.Stdout, err: os.Stderr, env: os.LookupEnv}))
 }
 
-// run is main without the process around it.
-func run(args []string, s *streams) int {
-	var c cli
-	code := -1
-	parser, err := kong.New(&c, kong.Name(programName),
+// newParser knows the command line; exit is called when help was printed.
+func newParser(s *streams, exit func(int)) (*kong.Kong, error) {
+	return kong.New(new(cli), kong.Name(programName),
 		kong.Description("Backstop keeps an application answering when its model API hangs, breaks or lies."),
 		kong.UsageOnError(), kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}),
-		kong.Writers(s.out, s.err), kong.Exit(func(n int) { code = n }))
+		kong.Writers(s.out, s.err), kong.Exit(exit))
+}
+
+// run is main without the process around it.
+func run(args []string, s *streams) int {
+	code := -1
+	parser, err := newParser(s, func(n int) { code = n })
 	if err != nil {
 		fmt.Fprintln(s.err, programName+": "+err.Error())
 		return exitFailed

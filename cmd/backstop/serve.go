@@ -33,7 +33,7 @@ func (c *serveCmd) Run(s *streams) error {
 		return err
 	}
 	v, _ := buildVersion()
-	a, err := app.New(app.Options{Load: load, Watch: watch, Out: s.out, Terminal: isTerminal(s.out), Debug: c.Debug, Version: v})
+	a, err := app.New(app.Options{Load: load, Watch: watch, Env: s.env, Out: s.out, Terminal: isTerminal(s.out), Debug: c.Debug, Version: v})
 	if err != nil {
 		return startError(err)
 	}

@@ -51,7 +51,7 @@ func (c *simCmd) Run(s *streams) error {
 	if err := c.reseed(&f.Scenario); err != nil {
 		return err
 	}
-	r, err := c.play(plan, f.Scenario)
+	r, err := c.play(s, plan, f.Scenario)
 	if err != nil {
 		return err
 	}
@@ -93,7 +93,8 @@ func (c *simCmd) reseed(s *sim.Scenario) error {
 	return nil
 }
 
-func (c *simCmd) play(plan *backstop.Plan, s sim.Scenario) (*sim.Report, error) {
+func (c *simCmd) play(out *streams, plan *backstop.Plan, s sim.Scenario) (*sim.Report, error) {
+	defer newProgress(out.err).during("playing " + s.Name)()
 	// A run makes little that lives long and much that does not: rarer
 	// collections save a quarter of its time.
 	defer debug.SetGCPercent(debug.SetGCPercent(400))

@@ -38,7 +38,7 @@ func (c *simCmd) replay(s *streams) error {
 	if err := c.reseed(&rp.Scenario); err != nil {
 		return err
 	}
-	r, err := c.play(plan, rp.Scenario)
+	r, err := c.play(s, plan, rp.Scenario)
 	if err != nil {
 		return err
 	}

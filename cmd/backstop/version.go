@@ -1,17 +1,27 @@
 package main
 
 import (
+	"debug/buildinfo"
 	"fmt"
 	"runtime"
 	"runtime/debug"
+
+	"backstop/internal/sbom"
 )
 
 // version is set by the linker for releases: -X main.version=v1.2.3.
 var version = ""
 
-type versionCmd struct{}
+type versionCmd struct {
+	SBOM bool   `name:"sbom" help:"Print the software bill of materials instead (CycloneDX JSON)."`
+	Of   string `placeholder:"FILE" help:"… of another backstop binary."`
+	As   string `placeholder:"VERSION" help:"… and the release that it is: a binary built with -trimpath does not show it."`
+}
 
-func (versionCmd) Run(s *streams) error {
+func (c *versionCmd) Run(s *streams) error {
+	if c.SBOM {
+		return c.bill(s)
+	}
 	v, commit := buildVersion()
 	line := programName + " " + v
 	if commit != "" {
@@ -19,6 +29,27 @@ func (versionCmd) Run(s *streams) error {
 	}
 	_, err := fmt.Fprintln(s.out, line, runtime.Version(), runtime.GOOS+"/"+runtime.GOARCH)
 	return err
+}
+
+// bill lists what a binary is made of, from the binary alone.
+func (c *versionCmd) bill(s *streams) error {
+	if c.Of == "" {
+		info, ok := debug.ReadBuildInfo()
+		if !ok {
+			return failf(exitFailed, "this binary does not know its modules; build it with the go command")
+		}
+		v, _ := buildVersion()
+		return sbom.Write(s.out, info, v)
+	}
+	info, err := buildinfo.ReadFile(c.Of)
+	if err != nil {
+		return failf(exitFailed, "--of %s: is no Go binary, or cannot be read", c.Of)
+	}
+	v := c.As
+	if v == "" {
+		v = orDevel(info.Main.Version)
+	}
+	return sbom.Write(s.out, info, v)
 }
 
 // buildVersion is the release, or what the Go tool wrote into the binary.

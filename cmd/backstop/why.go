@@ -31,7 +31,7 @@ type whyCall struct {
 	Attempts                                                                            []struct {
 		Attempt, Tier, Key, Status, Replays int
 		Upstream, Model, Outcome            string
-		Probe, Retry                        bool
+		Probe, Retry, Hedge                 bool
 		Start                               float64 `json:"start_ms"`
 		Waited                              float64 `json:"waited_ms"`
 		FirstByte                           float64 `json:"first_byte_ms"`
@@ -124,6 +124,9 @@ func (c *whyCall) tell(w io.Writer) {
 		what := "try"
 		if a.Retry {
 			what = "retry"
+		}
+		if a.Hedge {
+			what = "hedge"
 		}
 		note := ""
 		if a.Probe {

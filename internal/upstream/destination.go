@@ -50,12 +50,24 @@ func newDestination(u *backstop.Upstream) (destination, error) {
 	}, nil
 }
 
-// url joins a room's path to the base.
+// url joins a room's path to the base. It may end with a query of plain names
+// and values, such as ?alt=sse, to which the plan's is added.
 func (t *destination) url(path string) (*url.URL, error) {
+	query := t.query
+	if bare, own, asks := strings.Cut(path, "?"); asks {
+		if own == "" || strings.Trim(own, "abcdefghijklmnopqrstuvwxyz=&") != "" {
+			return nil, errPath
+		}
+		path = bare
+		if query != "" {
+			own += "&"
+		}
+		query = own + query
+	}
 	if len(path) < 2 || path[0] != '/' || !plain(path) {
 		return nil, errPath
 	}
-	return &url.URL{Scheme: t.scheme, Host: t.host, Path: t.prefix + path, RawQuery: t.query}, nil
+	return &url.URL{Scheme: t.scheme, Host: t.host, Path: t.prefix + path, RawQuery: query}, nil
 }
 
 // plain reports whether a path means what it says: no dot segments, no empty

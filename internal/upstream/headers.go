@@ -6,12 +6,24 @@ import (
 	"net/http"
 	"net/textproto"
 	"strings"
+	"sync/atomic"
 
 	"backstop"
 )
 
-// passed are the headers of a caller that an upstream may see.
-var passed = [...]string{"Anthropic-Version", "Anthropic-Beta", "Openai-Beta", "Idempotency-Key", "Traceparent"}
+// passed are the headers of a caller that an upstream may see; those that mean
+// something in one dialect only go to upstreams of that one.
+var passed = [...]struct {
+	name string
+	only backstop.Dialect
+}{
+	{"Anthropic-Version", backstop.Anthropic}, {"Anthropic-Beta", backstop.Anthropic}, {"Openai-Beta", backstop.OpenAI},
+	{"Idempotency-Key", ""}, {"Traceparent", ""},
+}
+
+// anthropicVersion is the one that the Anthropic dialect is spoken in unless
+// the plan or the caller names another: the API refuses calls without.
+const anthropicVersion = "2023-06-01"
 
 // maxPassed bounds one passed header; longer ones stay behind.
 const maxPassed = 1024
@@ -27,10 +39,22 @@ var framing = map[string]bool{
 // headers are the finished header maps of an upstream, one per key and kind
 // of answer. They are shared by all requests and never changed.
 type headers struct {
+	dialect       backstop.Dialect
+	version       bool          // Anthropic-Version is the default, which a caller's word replaces
 	stream, plain []http.Header // index: key + 1
+
+	next atomic.Pointer[headers] // take its place: see [Conn.Rekey]
 }
 
-func newHeaders(u *backstop.Upstream) (headers, error) {
+// now are the headers in force.
+func (h *headers) now() *headers {
+	if next := h.next.Load(); next != nil {
+		return next
+	}
+	return h
+}
+
+func newHeaders(u *backstop.Upstream) (*headers, error) {
 	base := http.Header{
 		"User-Agent":      {"backstop"},
 		"Content-Type":    {"application/json"},
@@ -40,18 +64,21 @@ func newHeaders(u *backstop.Upstream) (headers, error) {
 		canonical := textproto.CanonicalMIMEHeaderKey(name)
 		switch {
 		case framing[canonical]:
-			return headers{}, fmt.Errorf("upstream %s: headers: %s cannot be set: it belongs to the connection", u.Name, canonical)
+			return nil, fmt.Errorf("upstream %s: headers: %s cannot be set: it belongs to the connection", u.Name, canonical)
 		case !token(name) || !fieldValue(value):
-			return headers{}, fmt.Errorf("upstream %s: headers: a name or value has characters that HTTP does not allow", u.Name)
+			return nil, fmt.Errorf("upstream %s: headers: a name or value has characters that HTTP does not allow", u.Name)
 		}
 		base[canonical] = []string{value}
 	}
-	var h headers
+	h := &headers{dialect: u.Dialect}
+	if _, set := base["Anthropic-Version"]; u.Dialect == backstop.Anthropic && !set {
+		base["Anthropic-Version"], h.version = []string{anthropicVersion}, true
+	}
 	for key := -1; key < len(u.Keys); key++ {
 		with := maps.Clone(base)
 		if key >= 0 {
 			if err := credential(with, u, key); err != nil {
-				return headers{}, err
+				return nil, err
 			}
 		}
 		stream, plain := maps.Clone(with), with
@@ -87,6 +114,7 @@ func credential(h http.Header, u *backstop.Upstream, key int) error {
 // build returns the headers of one request. The map is shared unless the
 // caller adds something to it.
 func (h *headers) build(c *Call) http.Header {
+	h = h.now()
 	from := h.plain
 	if c.Outbound.Stream {
 		from = h.stream
@@ -97,12 +125,16 @@ func (h *headers) build(c *Call) http.Header {
 	}
 	header := from[key]
 	own := false
-	for _, name := range passed {
+	for _, p := range passed {
+		if p.only != "" && p.only != h.dialect {
+			continue
+		}
+		name := p.name
 		values := c.Header[name]
 		if len(values) != 1 || len(values[0]) == 0 || len(values[0]) > maxPassed || !fieldValue(values[0]) {
 			continue
 		}
-		if _, set := header[name]; set { // the plan's word counts
+		if _, set := header[name]; set && !(h.version && name == "Anthropic-Version") { // the plan's word counts
 			continue
 		}
 		if !own {

@@ -64,7 +64,7 @@ func TestARequestIsMadeFromThePlanAlone(t *testing.T) {
 	}
 	want := http.Header{
 		"Authorization": {"Bearer key-two-of-the-plan"}, "Openai-Organization": {"org"}, "Openai-Beta": {"ours"},
-		"Anthropic-Version": {"2023-06-01"}, "Traceparent": {"00-1-2-3"}, "Accept": {"text/event-stream"},
+		"Traceparent": {"00-1-2-3"}, "Accept": {"text/event-stream"},
 		"Accept-Encoding": {"identity"}, "Content-Type": {"application/json"}, "User-Agent": {"backstop"},
 	}
 	for name := range c.got.Header {
@@ -75,8 +75,54 @@ func TestARequestIsMadeFromThePlanAlone(t *testing.T) {
 	if len(c.got.Header) != len(want) {
 		t.Errorf("headers %v, want %v", c.got.Header, want)
 	}
-	if again := conn.headers.build(&Call{Key: 1}); again.Get("Anthropic-Version") != "" {
+	if again := conn.headers.build(&Call{Key: 1}); again.Get("Traceparent") != "" {
 		t.Error("a caller's header stayed behind for the next call")
+	}
+}
+
+func TestHeadersOfADialectGoOnlyToUpstreamsOfIt(t *testing.T) {
+	caller := http.Header{"Anthropic-Version": {"2099-01-01"}, "Anthropic-Beta": {"b"}, "Openai-Beta": {"o"}, "Idempotency-Key": {"k"}}
+	for name, c := range map[string]struct {
+		dialect backstop.Dialect
+		plan    map[string]string
+		caller  http.Header
+		want    http.Header
+	}{
+		"an OpenAI upstream":                           {backstop.OpenAI, nil, caller, http.Header{"Openai-Beta": {"o"}, "Idempotency-Key": {"k"}}},
+		"an Anthropic upstream":                        {backstop.Anthropic, nil, caller, http.Header{"Anthropic-Version": {"2099-01-01"}, "Anthropic-Beta": {"b"}, "Idempotency-Key": {"k"}}},
+		"an Anthropic upstream and nobody's version":   {backstop.Anthropic, nil, nil, http.Header{"Anthropic-Version": {"2023-06-01"}}},
+		"an Anthropic upstream and the plan's version": {backstop.Anthropic, map[string]string{"anthropic-version": "2030-01-01"}, caller, http.Header{"Anthropic-Version": {"2030-01-01"}, "Anthropic-Beta": {"b"}, "Idempotency-Key": {"k"}}},
+		"a Gemini upstream":                            {backstop.Gemini, nil, caller, http.Header{"Idempotency-Key": {"k"}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			u := backstop.DefaultUpstream()
+			u.Name, u.BaseURL, u.Dialect, u.Headers = "x", "https://api.example.com", c.dialect, c.plan
+			conn, err := New(&u, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := conn.headers.build(&Call{Key: -1, Header: c.caller})
+			for _, name := range [...]string{"Anthropic-Version", "Anthropic-Beta", "Openai-Beta", "Idempotency-Key"} {
+				if got.Get(name) != c.want.Get(name) || len(got[name]) > 1 {
+					t.Errorf("%s: %q, want %q", name, got[name], c.want.Get(name))
+				}
+			}
+		})
+	}
+}
+
+func TestARoomsQueryIsAddedToThePlans(t *testing.T) {
+	_, conn := pinned(t)
+	for path, want := range map[string]string{
+		"/models/m:streamGenerateContent?alt=sse": "https://api.example.com/v1/models/m:streamGenerateContent?alt=sse&a=b+c&api-version=2024-10-21",
+		"/models/m?x=../secret":                   "",
+		"/models/m?":                              "",
+		"/models/m?a=b#c":                         "",
+	} {
+		url, err := conn.dest.url(path)
+		if (err != nil) != (want == "") || err == nil && url.String() != want {
+			t.Errorf("%s: %v, %v, want %q", path, url, err, want)
+		}
 	}
 }
 

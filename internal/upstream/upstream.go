@@ -39,8 +39,9 @@ type Options struct {
 type Conn struct {
 	upstream *backstop.Upstream
 	dest     destination
-	headers  headers
+	headers  *headers
 	pool     *pool
+	rekeying
 }
 
 // New prepares the way to u. It fails on a base URL, header, proxy or CA file

@@ -1,0 +1,115 @@
+package upstream
+
+import (
+	"context"
+	"errors"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"backstop"
+)
+
+// ErrPassage means that a request cannot be passed on as it is: its method,
+// path or query has something in it that an upstream might read otherwise than
+// we do.
+var ErrPassage = errors.New("the request cannot be passed on: its method, path or query is not plain")
+
+// Passage is a request that goes to the upstream as it came: only where it
+// goes, with which credential and with which framing is the plan's.
+type Passage struct {
+	Method string
+	Path   string // with the version, e.g. "/v1/files/file-1/content"
+	Query  string // raw, of the caller
+	Key    int    // as in Call
+	Header http.Header
+	Body   io.Reader // nil = none
+	Length int64     // of Body, -1 = unknown
+}
+
+// passable are the methods of such requests.
+var passable = map[string]bool{
+	http.MethodGet: true, http.MethodHead: true, http.MethodPost: true, http.MethodPut: true, http.MethodPatch: true, http.MethodDelete: true,
+}
+
+// Pass sends the request and returns the answer once its headers are here, as
+// Do does. It is sent once, whatever happens.
+func (c *Conn) Pass(ctx context.Context, p *Passage) (*http.Response, error) {
+	to, err := c.dest.url(c.below(p.Path))
+	if err != nil || !passable[p.Method] || strings.Contains(p.Path, "?") {
+		return nil, ErrPassage
+	}
+	if to.RawQuery, err = c.query(p.Query); err != nil {
+		return nil, err
+	}
+	req := (&http.Request{
+		Method: p.Method, URL: to, Host: c.dest.host,
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: c.headers.passage(p),
+	}).WithContext(ctx)
+	if p.Body != nil && p.Length != 0 {
+		req.Body, req.ContentLength = io.NopCloser(p.Body), p.Length
+	}
+	resp, err := c.pool.kept.RoundTrip(req)
+	if err != nil {
+		return nil, err
+	}
+	if err := inflate(resp); err != nil {
+		_ = resp.Body.Close()
+		return nil, err
+	}
+	return resp, nil
+}
+
+// below is the path below the base URL, which may hold the version already.
+// The OpenAI dialect's always does.
+func (c *Conn) below(path string) string {
+	_, rest, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+	version := path[:max(0, len(path)-len(rest)-1)]
+	if c.upstream.Dialect == backstop.OpenAI || version != "" && strings.HasSuffix(c.dest.prefix, version) {
+		return "/" + rest
+	}
+	return path
+}
+
+// maxQuery bounds a caller's query.
+const maxQuery = 4 << 10
+
+// query is the caller's, without anything that may be a credential, and with
+// the plan's parameters over it.
+func (c *Conn) query(raw string) (string, error) {
+	if raw == "" {
+		return c.dest.query, nil
+	}
+	given, err := url.ParseQuery(raw)
+	if err != nil || len(raw) > maxQuery {
+		return "", ErrPassage
+	}
+	for name := range given {
+		if secretNames[strings.ToLower(name)] {
+			delete(given, name)
+		}
+	}
+	for name, value := range c.upstream.Query {
+		given[name] = []string{value}
+	}
+	return given.Encode(), nil
+}
+
+var secretNames = map[string]bool{"key": true, "api_key": true, "api-key": true, "access_token": true, "token": true}
+
+// passage are the headers of such a request: the plan's, the few of a caller's
+// that all its requests may have, and what its body is.
+func (h *headers) passage(p *Passage) http.Header {
+	out := maps.Clone(h.build(&Call{Key: p.Key, Header: p.Header}))
+	delete(out, "Content-Type")
+	out["Accept"] = []string{"*/*"}
+	for _, name := range [...]string{"Content-Type", "Accept", "Range", "If-None-Match"} {
+		if v := p.Header[name]; len(v) == 1 && v[0] != "" && len(v[0]) <= maxPassed && fieldValue(v[0]) {
+			out[name] = v
+		}
+	}
+	return out
+}

@@ -1,0 +1,71 @@
+package upstream
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"backstop"
+	"backstop/secret"
+)
+
+func TestAPassageGoesBelowTheBaseWithOurCredential(t *testing.T) {
+	var got *http.Request
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { got = r }))
+	defer srv.Close()
+	for name, c := range map[string]struct {
+		dialect     backstop.Dialect
+		base        string
+		path, query string
+		want        string // "" = refused
+	}{
+		"OpenAI":                          {backstop.OpenAI, "/v1", "/v1/files", "", "/v1/files?plan=1"},
+		"OpenAI below another version":    {backstop.OpenAI, "/api/paas/v4", "/v1/files/a.b", "", "/api/paas/v4/files/a.b?plan=1"},
+		"Anthropic without a version":     {backstop.Anthropic, "", "/v1/messages/batches", "limit=2", "/v1/messages/batches?limit=2&plan=1"},
+		"Anthropic with one":              {backstop.Anthropic, "/v1", "/v1/messages/batches", "", "/v1/messages/batches?plan=1"},
+		"Gemini":                          {backstop.Gemini, "", "/v1beta/files", "", "/v1beta/files?plan=1"},
+		"Gemini with a version":           {backstop.Gemini, "/v1beta", "/v1beta/files", "", "/v1beta/files?plan=1"},
+		"a credential in the query":       {backstop.OpenAI, "/v1", "/v1/files", "key=caller&a=b", "/v1/files?a=b&plan=1"},
+		"a parameter of the plan":         {backstop.OpenAI, "/v1", "/v1/files", "plan=2", "/v1/files?plan=1"},
+		"a query that is none":            {backstop.OpenAI, "/v1", "/v1/files", "a=%zz", ""},
+		"a path that leads up":            {backstop.OpenAI, "/v1", "/v1/../admin", "", ""},
+		"a path with a hidden query":      {backstop.OpenAI, "/v1", "/v1/files?a=b", "", ""},
+		"a path with an encoded slash":    {backstop.OpenAI, "/v1", "/v1/a%2f..", "", ""},
+		"a path that is only the version": {backstop.OpenAI, "/v1", "/v1/", "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			u := backstop.DefaultUpstream()
+			u.Name, u.Dialect, u.BaseURL, u.AllowPrivate, u.Proxy = "x", c.dialect, srv.URL+c.base, true, "off"
+			u.Keys, u.Query = []secret.Value{secret.New("key-of-the-plan")}, map[string]string{"plan": "1"}
+			conn, err := New(&u, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close()
+			got = nil
+			resp, err := conn.Pass(t.Context(), &Passage{Method: "POST", Path: c.path, Query: c.query, Key: 0, Length: 3, Body: strings.NewReader("abc"),
+				Header: http.Header{"Content-Type": {"text/csv"}, "Authorization": {"Bearer caller"}, "Cookie": {"a=b"}}})
+			if (err != nil) != (c.want == "") {
+				t.Fatalf("error %v", err)
+			}
+			if err != nil {
+				return
+			}
+			_ = resp.Body.Close()
+			if got.URL.RequestURI() != c.want || got.Header.Get("Authorization") != "Bearer key-of-the-plan" || got.Header.Get("Content-Type") != "text/csv" || got.Header.Get("Cookie") != "" || got.ContentLength != 3 {
+				t.Errorf("%s with %v, want %s", got.URL, got.Header, c.want)
+			}
+		})
+	}
+	u := backstop.DefaultUpstream()
+	u.Name, u.BaseURL, u.AllowPrivate = "x", srv.URL+"/v1", true
+	conn, err := New(&u, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if _, err := conn.Pass(t.Context(), &Passage{Method: "TRACE", Path: "/v1/files", Key: -1}); err != ErrPassage {
+		t.Errorf("TRACE: %v", err)
+	}
+}
