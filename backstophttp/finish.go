@@ -18,6 +18,9 @@ const retryClamp = 10 * time.Second
 func (r *run) finish() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.array != nil {
+		defer r.array.finish()
+	}
 	step := &r.step
 	if step.Failure != nil {
 		r.fail(step.Failure)
@@ -105,11 +108,19 @@ func (r *run) dress(h http.Header, f *backstop.Failure) int {
 		}
 	}
 	if after {
-		d := min(f.RetryAfter, retryClamp)
-		h["Retry-After-Ms"] = []string{strconv.FormatInt(max(1, d.Milliseconds()), 10)}
-		h["Retry-After"] = []string{strconv.FormatInt(int64((d+time.Second-1)/time.Second), 10)}
+		comeAgain(h, f.RetryAfter)
 	}
 	return status
+}
+
+// comeAgain says after which time a caller may come again, if one is known.
+func comeAgain(h http.Header, after time.Duration) {
+	if after <= 0 {
+		return
+	}
+	d := min(after, retryClamp)
+	h["Retry-After-Ms"] = []string{strconv.FormatInt(max(1, d.Milliseconds()), 10)}
+	h["Retry-After"] = []string{strconv.FormatInt(int64((d+time.Second-1)/time.Second), 10)}
 }
 
 // again reports whether SDKs repeat a call that got this status.

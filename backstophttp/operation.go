@@ -1,6 +1,7 @@
 package backstophttp
 
 import (
+	"net/url"
 	"strings"
 
 	"backstop"
@@ -36,6 +37,13 @@ var actions = []struct {
 	{":generateContent", called{op: wire.Chat, dialect: backstop.Gemini}},
 	{":streamGenerateContent", called{op: wire.Chat, dialect: backstop.Gemini, stream: true}},
 	{":countTokens", called{op: wire.CountTokens, dialect: backstop.Gemini}},
+}
+
+// saysEvents reports whether the query of a Gemini call asks for its stream as
+// events, which all SDKs do. Without that the API answers with an array.
+func saysEvents(query string) bool {
+	values, _ := url.ParseQuery(query)
+	return values.Get("alt") == "sse" || values.Get("$alt") == "sse"
 }
 
 // operation reads a path's end.

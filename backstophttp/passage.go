@@ -11,6 +11,7 @@ import (
 
 	"backstop"
 	"backstop/internal/upstream"
+	"backstop/wire"
 )
 
 const (
@@ -23,7 +24,7 @@ const (
 
 // Passage is a request that is no call: it goes to one upstream as it is, with
 // the upstream's credential, and its answer comes back as it is. No breaker,
-// no retry and no other tier has a part in it.
+// no retry and no other tier has a part in it; parked keys are passed over.
 type Passage struct {
 	Upstream string // config name
 	ID       string // request id
@@ -101,9 +102,10 @@ func (s *passing) run(ctx context.Context) (o backstop.Outcome) {
 // exchange sends the request and passes the answer on. alive is called
 // whenever something moves.
 func (s *passing) exchange(ctx context.Context, alive func()) backstop.Outcome {
-	key := -1
-	if len(s.u.Keys) > 0 {
-		key = 0
+	began := time.Now()
+	key, until := s.d.engine.PassKey(began, s.u.Name)
+	if !until.IsZero() {
+		return parked(until.Sub(began))
 	}
 	pass := upstream.Passage{Method: s.p.Method, Path: s.p.Path, Query: s.p.Query, Key: key, Header: s.p.Header, Length: s.p.Length}
 	if s.p.Body != nil {
@@ -120,23 +122,38 @@ func (s *passing) exchange(ctx context.Context, alive func()) backstop.Outcome {
 	alive()
 	o := backstop.Outcome{Class: backstop.OK, Status: resp.StatusCode, InputTokens: -1, OutputTokens: -1}
 	switch {
-	case resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden:
-		o.Class, o.Kind = backstop.Limited, backstop.KindAuth
-		return o
 	case resp.StatusCode < 200 || 300 <= resp.StatusCode && resp.StatusCode < 400 && resp.StatusCode != http.StatusNotModified:
 		o.Class, o.Kind = backstop.Garbled, backstop.KindProtocol // a redirect would lead elsewhere
 		return o
 	case resp.StatusCode >= 400:
-		return s.refused(resp, o)
+		return s.refused(resp, o, key, began)
 	}
+	s.d.engine.Passed(time.Now(), s.u.Name, key, began, &o)
 	return s.copy(resp, o, alive)
 }
 
-// refused passes an error on, without our credentials in it.
-func (s *passing) refused(resp *http.Response, o backstop.Outcome) backstop.Outcome {
+// parked is the outcome of a request for which no key is free.
+func parked(wait time.Duration) backstop.Outcome {
+	return backstop.Outcome{Class: backstop.Limited, Kind: backstop.KindRate, Hint: wait, HasHint: true, NotSent: true, InputTokens: -1, OutputTokens: -1}
+}
+
+// refused passes an error on, without our credentials in it. What it says of
+// them is for the operator.
+func (s *passing) refused(resp *http.Response, o backstop.Outcome, key int, began time.Time) backstop.Outcome {
 	body, err := read(resp.Body, resp.ContentLength, maxError, nil)
 	if err != nil && len(body) == 0 {
 		return upstream.Classify(err, true)
+	}
+	now := time.Now()
+	limits := wire.Judge(&wire.Reply{
+		Vendor: s.u.Vendor, Dialect: s.u.Dialect, Caller: s.p.Dialect, Surface: wire.SurfaceHTTP,
+		Status: resp.StatusCode, Header: resp.Header, Body: body, Now: now,
+	})
+	s.d.engine.Passed(now, s.u.Name, key, began, &limits)
+	s.d.rekey(s.u, key, &limits)
+	if resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden {
+		o.Class, o.Kind = backstop.Limited, backstop.KindAuth
+		return o
 	}
 	body = s.d.veil.clean(body)
 	o.Class = backstop.Rejected
@@ -206,6 +223,8 @@ func (s *passing) describe(h http.Header) {
 func (s *passing) fail(o *backstop.Outcome) {
 	f := &backstop.Failure{Code: backstop.CodeUpstreamUnavailable, Message: "upstream " + s.p.Upstream + ": " + o.Reason()}
 	switch {
+	case o.NotSent && o.Class == backstop.Limited:
+		f.Code, f.Message, f.RetryAfter = backstop.CodeRateLimited, "upstream "+s.p.Upstream+": all its keys are parked", o.Hint
 	case o.NotSent:
 		f.Code, f.Message = backstop.CodeInvalidRequest, o.Message
 	case o.Class == backstop.Hang:
@@ -221,6 +240,7 @@ func (s *passing) fail(o *backstop.Outcome) {
 	h := s.out.w.Header()
 	s.describe(h)
 	h["X-Should-Retry"] = []string{"false"}
+	comeAgain(h, f.RetryAfter)
 	h["Content-Type"] = []string{"application/json"}
 	s.out.begin(f.Status)
 	_, _ = s.out.put(room.Failure(f, s.p.ID), true)

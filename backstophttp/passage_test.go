@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"backstop"
+	"backstop/secret"
 )
 
 // handOver passes a request on and returns what the caller got. cut says that
@@ -100,4 +101,48 @@ func TestASlowUploadIsNoSilence(t *testing.T) {
 			t.Errorf("%d %q, cut %v", p.status, p, cut)
 		}
 	})
+}
+
+func TestAPassagePassesOverKeysThatWereRefused(t *testing.T) {
+	limited := body(429, `{"error":{"message":"slow down"}}`, "Retry-After", "5")
+	wall := body(401, `{"error":{"message":"no"}}`)
+	fine := body(200, `{}`)
+	for name, c := range map[string]struct {
+		first, second, third http.HandlerFunc
+		status               [4]int
+		keys                 string
+	}{
+		"by a limit":       {limited, fine, fine, [4]int{429, 200, 200, 200}, "one two two one"},
+		"by a wall":        {wall, fine, fine, [4]int{502, 200, 200, 200}, "one two two two"},
+		"all of them":      {limited, limited, fine, [4]int{429, 429, 429, 200}, "one two one"},
+		"not by a mistake": {body(404, `{}`), fine, fine, [4]int{404, 200, 200, 200}, "one one one one"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var keys []string
+			script := turns(c.first, turns(c.second, c.third))
+			primary := func(w http.ResponseWriter, r *http.Request) {
+				keys = append(keys, strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer key-number-"))
+				script(w, r)
+			}
+			in(t, setup{primary: primary, backup: answers(good("B")...), change: func(p *backstop.Plan) {
+				p.Upstreams[0].Keys = []secret.Value{secret.New("key-number-one"), secret.New("key-number-two")}
+			}}, func(h *house) {
+				for i, status := range c.status {
+					if i == 3 {
+						time.Sleep(6 * time.Second)
+					}
+					p, _, _ := h.handOver(&Passage{Path: "/v1/files"})
+					if p.status != status {
+						t.Errorf("%d: %d %s, want %d", i, p.status, p, status)
+					}
+					if status == 429 && p.header.Get("Retry-After") != "5" {
+						t.Errorf("%d: headers %v", i, p.header)
+					}
+				}
+				if got := strings.Join(keys, " "); got != c.keys {
+					t.Errorf("keys %s, want %s", got, c.keys)
+				}
+			})
+		})
+	}
 }

@@ -26,6 +26,7 @@ type Call struct {
 	NoLocal    bool          // no local tier
 	Retrying   bool          // the caller is already retrying
 	Agent      bool          // the call came in as POST /api/agent
+	Array      bool          // a stream is sent as one JSON array, application/json, and errors as such; for callers of the Gemini dialect
 
 	// Hint names the SDK family of the caller if final errors are to be
 	// dressed for it: "ai" gets 424, "langchain" 429 without Retry-After, so
@@ -58,7 +59,8 @@ type run struct {
 	rival *attempt  // the one beside it, see race.go
 	flow  *follower // the live attempt's stream, once the call is committed
 	out   answer
-	gone  bool // the caller cannot be written to any more
+	array *array // the same for a caller who gets an array, else nil
+	gone  bool   // the caller cannot be written to any more
 	over  bool
 	// aborted: the call is to end, and an attempt that was about to begin with it.
 	aborted bool
@@ -93,6 +95,10 @@ func (d *Driver) Serve(ctx context.Context, w http.ResponseWriter, c *Call) *bac
 	r.unstored()
 	r.promise()
 	r.out = answer{w: w, stream: c.Request.Stream}
+	if c.Array && c.Request.Stream {
+		r.array = &array{w: w}
+		r.out.w = r.array
+	}
 	r.timer = time.AfterFunc(idle, r.watch)
 	r.shown.kept = r.remembers()
 	r.begin()

@@ -77,7 +77,7 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if at.model != "" { // this dialect says it in the path
 		call.Model, call.Stream = at.model, at.stream
 	}
-	return t.serve(req, &Call{Request: call, ID: id, Caller: "library", Header: req.Header, Retrying: retries(req.Header)})
+	return t.serve(req, &Call{Array: at.stream && !saysEvents(req.URL.RawQuery), Request: call, ID: id, Caller: "library", Header: req.Header, Retrying: retries(req.Header)})
 }
 
 // serve runs a call in the background until its body is closed or read to the end.

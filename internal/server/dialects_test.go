@@ -46,8 +46,25 @@ func TestEachDialectReachesTheDriverAtItsPaths(t *testing.T) {
 		}
 		got := b.runner.last(t)
 		q := got.Request
+		if got.Array != (c.stream && q.Dialect == backstop.Gemini && !strings.HasSuffix(c.path, "?alt=sse")) {
+			t.Errorf("POST %s: array %v", c.path, got.Array)
+		}
 		if q.Dialect != c.dialect || string(q.Op) != c.op || got.Op != c.op || q.Model != c.model || q.Stream != c.stream || string(q.Body) != c.body {
 			t.Errorf("POST %s: %s %s %s, stream %v", c.path, q.Dialect, q.Op, q.Model, q.Stream)
+		}
+	}
+}
+
+func TestWhoAsksForAnArrayIsRefusedInOne(t *testing.T) {
+	b := serve(t, Options{}, testCallers()...)
+	for path, array := range map[string]bool{
+		"/v1beta/models/gpt-4o:streamGenerateContent":          true,
+		"/v1beta/models/gpt-4o:streamGenerateContent?alt=sse":  false,
+		"/v1beta/models/gpt-4o:streamGenerateContent?$alt=sse": false,
+		"/v1beta/models/gpt-4o:generateContent":                false,
+	} {
+		if r := b.do("POST", path, contents); r.status != 401 || strings.HasPrefix(string(r.body), "[{") != array || !json.Valid([]byte(r.body)) {
+			t.Errorf("%s: %d %s", path, r.status, r.body)
 		}
 	}
 }

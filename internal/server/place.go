@@ -2,6 +2,7 @@ package server
 
 import (
 	"net/http"
+	"net/url"
 	"strings"
 	"unicode/utf8"
 
@@ -150,6 +151,13 @@ func (at *place) spoken() backstop.Dialect {
 		return backstop.OpenAI
 	}
 	return at.dialect
+}
+
+// asEvents reports whether the query of a Gemini call asks for its stream as
+// events, which all SDKs do. Without that the API answers with one array.
+func asEvents(query string) bool {
+	values, _ := url.ParseQuery(query)
+	return values.Get("alt") == "sse" || values.Get("$alt") == "sse"
 }
 
 // maxModel bounds a model name in a path, as the dialects do in their bodies.

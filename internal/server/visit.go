@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"backstop"
-	"backstop/backstophttp"
 )
 
 // visit is one request on its way through the server.
@@ -33,7 +32,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	v := visit{start: s.clock(), plane: s.plane.Load(), at: locate(r.URL.Path), eaten: r.Body == nil || r.Body == http.NoBody}
 	v.id = requestID(r.Header.Get("X-Request-Id"), v.start)
 	v.dialect = v.at.speaks(r.Header)
-	v.array = v.at.stream && !backstophttp.SaysEvents(r.URL.RawQuery)
+	v.array = v.at.stream && !asEvents(r.URL.RawQuery)
 	defer s.contain(&v)
 	s.greet(w, r, &v)
 	if f := malformed(r); f != nil {

@@ -11,9 +11,12 @@ import (
 // Compose makes a plain body from a local answer: one message, completed,
 // usage of zeros, and the x_backstop object.
 func (Room) Compose(r *wire.Request, a *wire.Answer) []byte {
-	m := &wire.Message{ID: a.ID, Model: a.Model, Created: a.Created, Asked: r.Body, Choices: []wire.Choice{{
+	m := &wire.Message{ID: a.ID, Model: a.Model, Created: a.Created, Choices: []wire.Choice{{
 		Ending: wire.EndStop, Parts: []wire.Part{{Kind: wire.PartText, Text: a.Text}},
 	}}}
+	if r != nil {
+		m.Asked = r.Body
+	}
 	m.Usage.Cached, m.Usage.Stored, m.Usage.Reasoning = 0, -1, 0
 	b, _ := Room{}.EncodeBody(m) // one choice can always be written
 	return setMember(b, "x_backstop", string(noteJSON(&a.Note)))
