@@ -9,6 +9,7 @@ func (e *Engine) Rekeyed(upstream string, key int) {
 		return
 	}
 	s.keyPark.forget(parkID{key, ""})
+	s.keyPark.forget(parkID{key, passages})
 	s.keys.forget(key)
 }
 

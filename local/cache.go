@@ -38,9 +38,10 @@ func Fresh(e Entry, now time.Time, age time.Duration) bool {
 
 const clockError = time.Minute
 
-// Stale is the age that a served answer is marked with, in whole seconds.
+// Stale is the age that a served answer is marked with, in whole seconds, at
+// least one: an answer from the cache is never unmarked.
 func Stale(e Entry, now time.Time) int {
-	return int(max(now.Sub(e.Stored), 0) / time.Second)
+	return int(max(now.Sub(e.Stored), time.Second) / time.Second)
 }
 
 // Keeps reports whether an answer may be stored for later: only one that was

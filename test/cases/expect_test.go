@@ -135,3 +135,53 @@ func (f *fake) saw(n int) {
 
 // bothForms are a stream and a plain answer.
 var bothForms = map[string]bool{"stream": true, "plain": false}
+
+// patient keeps a breaker closed whatever its upstream does.
+const patient = "breaker: {failures: 1000, hang: false, probe: live}\n"
+
+// byWord plays the script whose name is in the request.
+func byWord(rows map[string]script) script {
+	return func(x *exchange) {
+		for word, s := range rows {
+			if strings.Contains(x.body, quote(word)) {
+				s(x)
+				return
+			}
+		}
+		x.json(404, "")
+	}
+}
+
+// asking is a call's body whose prompt is a word.
+func (l *tongue) asking(stream bool, word string) string {
+	return strings.Replace(l.body(stream), `"hi"`, quote(word), 1)
+}
+
+// record is what is on record about an answer's call.
+func (a *answer) record() (found record) {
+	a.t.Helper()
+	eventually(a.t, "the call is recorded", func() bool {
+		for _, r := range a.g.records() {
+			if r.ID == a.header.Get("X-Request-Id") {
+				found = r
+				return true
+			}
+		}
+		return false
+	})
+	return found
+}
+
+// tried wants these outcomes of the call's attempts at an upstream.
+func (a *answer) tried(upstream string, want ...string) {
+	a.t.Helper()
+	var got []string
+	for _, at := range a.record().Attempts {
+		if at.Upstream == upstream {
+			got = append(got, at.Outcome)
+		}
+	}
+	if !slices.Equal(got, want) {
+		a.t.Errorf("attempts at %s ended as %q, want %q\n%s", upstream, got, want, a.show())
+	}
+}

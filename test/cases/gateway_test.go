@@ -44,10 +44,15 @@ type setup struct {
 	keepalive          time.Duration
 
 	primaryYAML, backupYAML, routeYAML, topYAML string // more lines: of an upstream, of the route, of the file
+
+	file string // "" = made of the above
 }
 
 // yaml is the file that the program reads.
 func (s *setup) yaml() []byte {
+	if s.file != "" {
+		return []byte(s.file)
+	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "listen: \"127.0.0.1:0\"\nadmin: {listen: \"127.0.0.1:0\", token: %s}\nlog: {format: json}\n%s", adminToken, indent("", s.topYAML))
 	b.WriteString("upstreams:\n")
@@ -76,12 +81,13 @@ func (s *setup) upstream(b *strings.Builder, f *fake, key, more string) {
 	}
 	fmt.Fprintf(b, "  %s:\n", f.name)
 	if !strings.Contains(more, "base_url:") {
-		fmt.Fprintf(b, "    base_url: http://%s/hidden-%s/v1\n", f.addr(), f.name)
+		fmt.Fprintf(b, "    base_url: http://%s/hidden-%s%s\n", f.addr(), f.name, f.tongue.place)
 	}
+	b.WriteString(indent("    ", f.tongue.config))
 	fmt.Fprintf(b, `    allow_private: true
     proxy: "off"
     unary: %s
-    timeouts: {connect: 1s, first_token: %s, idle: %s, total: %s}
+    timeouts: {connect: 10s, first_token: %s, idle: %s, total: %s}
 `, or(s.unary, "plain"), or(first, limit), or(idle, limit), max(or(total, limit), or(first, limit)))
 	if !strings.Contains(more, "breaker:") {
 		fmt.Fprintf(b, "    breaker: {failures: 5, window: 30s, reset: %s, hang: false, probe: live}\n", or(s.reset, f.pace.sec(60)))

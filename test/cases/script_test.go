@@ -28,6 +28,9 @@ type exchange struct {
 
 // streams reports whether an event stream was asked for.
 func (x *exchange) streams() bool {
+	if strings.Contains(x.path, ":streamGenerateContent") {
+		return true
+	}
 	var q struct{ Stream bool }
 	_ = json.Unmarshal([]byte(x.body), &q)
 	return q.Stream

@@ -21,6 +21,7 @@ import (
 type fake struct {
 	t      testing.TB
 	name   string
+	tongue *tongue
 	pace   pace
 	ln     *net.TCPListener
 	script atomic.Pointer[script]
@@ -33,8 +34,9 @@ type fake struct {
 	live map[*net.TCPConn]bool
 	made int // connections ever
 
-	unreached int // attempts that the case keeps from sending their head
-	racing    int // most replays whose first sending may have met a closed socket
+	many      bool // it stands for several upstreams, whose names are not its own
+	unreached int  // attempts that the case keeps from sending their head
+	racing    int  // most replays whose first sending may have met a closed socket
 }
 
 // script answers one request.
@@ -46,7 +48,7 @@ func newFake(t testing.TB, name string, s script) *fake {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &fake{t: t, name: name, pace: usual, ln: ln.(*net.TCPListener), stop: make(chan struct{}), live: map[*net.TCPConn]bool{}}
+	f := &fake{t: t, name: name, tongue: &chatTongue, pace: usual, ln: ln.(*net.TCPListener), stop: make(chan struct{}), live: map[*net.TCPConn]bool{}}
 	f.play(s)
 	f.works.Go(f.accept)
 	t.Cleanup(f.close)

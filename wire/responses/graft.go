@@ -17,8 +17,11 @@ var (
 
 // Hold implements wire.Grafter. A note has its place in the event that ends
 // the answer, which only Close writes, so nothing has to be held back. What was
-// to end the last item does not: it may go on.
-func (w *writer) Hold() { w.over, w.end, w.endRaw, w.waiting = false, nil, nil, nil }
+// to end the last item does not: it may go on, and is ended with the answer.
+func (w *writer) Hold() {
+	w.changed = w.changed || len(w.waiting) > 0
+	w.over, w.end, w.endRaw, w.waiting = false, nil, nil, nil
+}
 
 // Text implements wire.Grafter. The text goes on in the message that is open,
 // if one is.
@@ -109,6 +112,7 @@ func (w *writer) relay(e *event) {
 // graftEnd ends the answer with a response that is given the head and the
 // output which the caller has seen.
 func (w *writer) graftEnd(e *event, kind string) {
+	w.cut = kind == incomplete && (kind != e.kind || e.body.Get("incomplete_details.reason").Str == "max_output_tokens")
 	w.shut()
 	response := w.head.over([]byte(e.body.Raw))
 	if !w.full {
@@ -125,10 +129,16 @@ func (w *writer) graftEnd(e *event, kind string) {
 	}
 }
 
-// settled is an item that is over: its status, if it has one, says so.
-func settled(raw string) string {
-	if v := gjson.Get(raw, "status"); v.Str == "in_progress" {
-		return string(setMember([]byte(raw), "status", `"completed"`))
+// settled is an item that is over: its status, if it has one, says so, and
+// whether it was cut. SDKs act on what a tool is called with as soon as the
+// call is completed.
+func settled(raw string, cut bool) string {
+	if v := gjson.Get(raw, "status"); v.Str != "in_progress" {
+		return raw
 	}
-	return raw
+	status := `"completed"`
+	if cut {
+		status = `"incomplete"`
+	}
+	return string(setMember([]byte(raw), "status", status))
 }

@@ -99,6 +99,7 @@ func (Room) EncodeBody(m *wire.Message) ([]byte, bool) {
 	for i := range c.Parts {
 		s.part(&c.Parts[i])
 	}
+	s.cut = limited(c.Ending)
 	s.shut()
 	a := answerName{id: m.ID, created: m.Created, model: m.Model, asked: repetition(m.Asked)}
 	return a.object(c.Ending, s.output(), &m.Usage), true
@@ -129,6 +130,9 @@ func callID(id, answer string, n int) string {
 	}
 	return wire.ToolID(id)
 }
+
+// limited reports whether an answer was cut by a limit.
+func limited(end wire.Ending) bool { return end == wire.EndLength || end == wire.EndContext }
 
 // answerName is what an answer calls itself.
 type answerName struct {

@@ -7,8 +7,9 @@ import (
 // Encoder makes the events of a stream.
 //
 // Every item has its whole life: a message or a summary ends when something
-// else begins, a tool call when its upstream ends it. The last event repeats
-// the whole answer, as the form demands.
+// else begins, a tool call when something follows that its upstream ended it
+// before: only then is known that it was not cut. The last event repeats the
+// whole answer, as the form demands.
 func (Room) Encoder(h wire.Head) wire.Encoder {
 	e := &encoder{head: h, usage: wire.NoUsage()}
 	e.put = func(kind string, data []byte, sig wire.SignalKind) {
@@ -24,6 +25,7 @@ type encoder struct {
 	names   answerName
 	usage   wire.Usage
 	calls   map[int]int // open tool calls, by part: their items
+	closing []int       // items of those that were ended, but not yet here
 	thought int         // the part whose reasoning is open
 	ended   *wire.Delta
 	over    bool
@@ -57,6 +59,7 @@ func (e *encoder) delta(d *wire.Delta) {
 	case wire.DeltaProof:
 	default:
 		e.start(&wire.Delta{})
+		e.endCalls()
 		if len(e.items) < maxItems {
 			e.content(d)
 		}
@@ -118,13 +121,21 @@ func (e *encoder) content(d *wire.Delta) {
 	}
 }
 
-// partEnd ends a tool call. Messages go on: pieces of text that follow each
-// other are one text here.
+// partEnd hears that a tool call ended. Messages go on: pieces of text that
+// follow each other are one text here.
 func (e *encoder) partEnd(number int) {
 	if at, ok := e.calls[number]; ok {
-		e.end(at)
+		e.closing = append(e.closing, at)
 		delete(e.calls, number)
 	}
+}
+
+// endCalls ends the tool calls that something follows.
+func (e *encoder) endCalls() {
+	for _, at := range e.closing {
+		e.end(at)
+	}
+	e.closing = e.closing[:0]
 }
 
 // finishAnswer writes the end, if there was a finish reason.
@@ -134,6 +145,7 @@ func (e *encoder) finishAnswer() {
 		return
 	}
 	e.start(&wire.Delta{})
+	e.cut = limited(e.ended.Ending)
 	e.shut()
 	kind, end := completed, e.ended.Ending
 	switch end {

@@ -136,6 +136,27 @@ func TestArgumentsOfTheLastCallCanBeAddedTo(t *testing.T) {
 	if n := strings.Count(out.String(), `"arguments":"{\"a\":1}"`); n != 3 || !strings.Contains(out.String(), "event: response.incomplete") {
 		t.Errorf("%d times in %s", n, out.String())
 	}
+	if strings.Contains(out.String(), `"completed"`) {
+		t.Errorf("a call that was cut is completed in %s", out.String())
+	}
+}
+
+func TestAnItemWhoseEndWasHeldBackEndsWithItsAnswer(t *testing.T) {
+	read, w := Room{}.Reader(&wire.Request{Stream: true}, nil).(*reader), Room{}.Writer(nil).(*writer)
+	var out strings.Builder
+	for _, data := range []string{begun, going, msgOn, textOn, hello, world, textOff, msgOff, end} {
+		ev := &sse.Event{Data: []byte(data)}
+		sig := read.Event(ev)
+		if read.Finish() != "" {
+			w.Hold()
+		}
+		out.Write(w.Event(ev, &sig))
+	}
+	out.Write(w.Close(&wire.Note{Tier: "primary"}))
+	checkCaller(t, []byte(out.String()), true)
+	if deltas, done, items, whole := told(t, out.String()); done != deltas || items != deltas || whole != deltas {
+		t.Errorf("%q %q %q %q", deltas, done, items, whole)
+	}
 }
 
 func TestARefusalIsToldFromAnAnswer(t *testing.T) {

@@ -18,8 +18,8 @@ func (m Room) Pieces(body []byte) (list []wire.Piece) {
 	root, output := outputOf(body)
 	c := countOf(output)
 	finish := finishWord(root, &c)
-	arguments(output, func(call int, tool string, v gjson.Result) {
-		list = append(list, wire.Piece{Call: call, Tool: tool, Text: v.Str, Finish: finish})
+	arguments(output, func(call int, item, v gjson.Result) {
+		list = append(list, wire.Piece{Call: call, Tool: item.Get("name").Str, Text: v.Str, Finish: finish})
 	})
 	if len(list) > 0 {
 		return list
@@ -31,14 +31,14 @@ func (m Room) Pieces(body []byte) (list []wire.Piece) {
 }
 
 // arguments visits what the caller's functions are called with.
-func arguments(output gjson.Result, visit func(call int, tool string, v gjson.Result)) {
+func arguments(output gjson.Result, visit func(call int, item, v gjson.Result)) {
 	n := 0
 	output.ForEach(func(_, item gjson.Result) bool {
 		if item.Get("type").Str != "function_call" {
 			return true
 		}
 		if v := item.Get("arguments"); v.Type == gjson.String {
-			visit(n, item.Get("name").Str, v)
+			visit(n, item, v)
 		}
 		n++
 		return n < maxPieces
@@ -46,22 +46,26 @@ func arguments(output gjson.Result, visit func(call int, tool string, v gjson.Re
 }
 
 // Mend implements wire.Mender. An answer that is Cut ends as one that ran into
-// its limit.
+// its limit, and a call that is Cut is not completed.
 func (m Room) Mend(body []byte, pieces []wire.Piece) []byte {
 	_, output := outputOf(body)
 	e := edits{b: body}
-	given, cut := make(map[int]string, len(pieces)), false
+	given, cut := make(map[int]wire.Piece, len(pieces)), false
 	for _, p := range pieces {
-		given[p.Call], cut = p.Text, cut || p.Cut
+		given[p.Call], cut = p, cut || p.Cut
 	}
-	if text, ok := given[wire.NoCall]; ok {
-		if now, _, _ := m.Content(body); now != text {
-			replaceTexts(&e, output, text)
+	if p, ok := given[wire.NoCall]; ok {
+		if now, _, _ := m.Content(body); now != p.Text {
+			replaceTexts(&e, output, p.Text)
 		}
 	}
-	arguments(output, func(call int, _ string, v gjson.Result) {
-		if text, ok := given[call]; ok && text != v.Str {
-			e.replace(v, quoted(text))
+	arguments(output, func(call int, item, v gjson.Result) {
+		p, ok := given[call]
+		if ok && p.Text != v.Str {
+			e.replace(v, quoted(p.Text))
+		}
+		if status := item.Get("status"); p.Cut && status.Str == "completed" {
+			e.replace(status, `"incomplete"`)
 		}
 	})
 	body = e.apply()

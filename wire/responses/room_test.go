@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tidwall/gjson"
+
 	"backstop"
 	"backstop/sse"
 	"backstop/wire"
@@ -236,6 +238,21 @@ func TestPiecesAreMendedOneByOne(t *testing.T) {
 	list[1].Text = `{"b":1}`
 	if got := string(Room{}.Mend([]byte(calls), list)); got != strings.Replace(calls, `"{b"`, `"{\"b\":1}"`, 1) {
 		t.Errorf("%s", got)
+	}
+}
+
+func TestACallThatWasCutIsNotCompleted(t *testing.T) {
+	body := `{"status":"completed","output":[{"type":"function_call","status":"completed","arguments":"{}"},{"type":"function_call","status":"completed","arguments":"{\"a\":"}]}`
+	list := Room{}.Pieces([]byte(body))
+	if len(list) != 2 {
+		t.Fatalf("%+v", list)
+	}
+	list[1].Cut = true
+	got := Room{}.Mend([]byte(body), list[1:])
+	for path, want := range map[string]string{"status": "incomplete", "output.0.status": "completed", "output.1.status": "incomplete", "output.1.arguments": `{"a":`} {
+		if is := gjson.GetBytes(got, path).Str; is != want {
+			t.Errorf("%s is %q, want %q", path, is, want)
+		}
 	}
 }
 

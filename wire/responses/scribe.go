@@ -15,6 +15,7 @@ type scribe struct {
 	ledger
 	answer string // its id, which the items' ids come from
 	next   int    // number of the next event
+	cut    bool   // the answer ran into its limit: its last item, if still open, is not whole
 	// put takes an event; nil = only the items are wanted.
 	put func(kind string, data []byte, sig wire.SignalKind)
 }
@@ -206,7 +207,7 @@ func (s *scribe) end(at int) {
 			s.emit(callDone, b, wire.Quiet)
 		}
 	}
-	it.raw = settled(it.raw)
+	it.raw = settled(it.raw, s.cut && at == len(s.items)-1)
 	it.raw = it.json()
 	it.done = true
 	it.parts, it.gist = nil, nil
