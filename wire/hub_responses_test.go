@@ -18,7 +18,7 @@ func TestWhatAResponsesCallCannotHaveOfAChatIsNamed(t *testing.T) {
 		"an earlier answer":        {`"previous_response_id":"resp_1"`, "previous_response_id", ""},
 		"a conversation":           {`"conversation":{"id":"c"}`, "conversation", ""},
 		"work in the background":   {`"background":true`, "background", ""},
-		"a stored answer":          {`"store":true`, "store", ""},
+		"a stored answer":          {`"store":true`, "", "store"},
 		"an answer not stored":     {`"store":false,"background":false`, "", ""},
 		"a stored prompt":          {`"prompt":{"id":"p"}`, "prompt", ""},
 		"a tool of the vendor":     {`"tools":[{"type":"function","name":"f"},{"type":"web_search"}]`, "tools[1]", ""},

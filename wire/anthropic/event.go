@@ -49,7 +49,7 @@ func parse(ev *sse.Event) (event, bool) {
 		}
 		return true
 	})
-	if types != 1 {
+	if types != 1 || !plainWord(e.kind) {
 		return event{root: e.root}, false // two parsers could read two events out of it
 	}
 	switch e.kind {
@@ -65,7 +65,21 @@ func parse(ev *sse.Event) (event, bool) {
 	case messageDelta, messageStop, pingEvent, errorEvent:
 		return e, true
 	}
-	return e, e.kind != ""
+	return e, true
+}
+
+// maxKind bounds the name of an event.
+const maxKind = 128
+
+// plainWord reports whether a type can be the name of an event: what breaks a
+// line or is no text would be another name on the line than in the data.
+func plainWord(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if s[i] <= ' ' || s[i] > '~' {
+			return false
+		}
+	}
+	return s != "" && len(s) <= maxKind
 }
 
 // text is what a delta brings: content bytes, and whether they are the answer

@@ -88,11 +88,11 @@ func checkCaller(t testing.TB, out []byte, whole bool) {
 		if ev.Comment {
 			t.Fatalf("comment %q", ev.Raw)
 		}
-		var e struct{ Type string }
-		if json.Unmarshal(ev.Data, &e) != nil || e.Type != ev.Name || ended {
+		var e map[string]any // a struct's members match in any case, those of most SDKs do not
+		if json.Unmarshal(ev.Data, &e) != nil || e["type"] != ev.Name || ended {
 			t.Fatalf("event %q, ended %v", ev.Raw, ended)
 		}
-		ended = e.Type == "message_stop" || e.Type == "error"
+		ended = ev.Name == "message_stop" || ev.Name == "error"
 	}
 	if whole && !ended {
 		t.Fatalf("no end: %q", out)

@@ -89,7 +89,7 @@ func checkCaller(t testing.TB, out []byte) {
 		if err != nil {
 			t.Fatalf("%v after %q", err, out)
 		}
-		if oneLiner(ev.Raw) == "" || ev.Name != "" || !json.Valid(ev.Data) || ev.Data[0] != '{' {
+		if oneLiner(ev.Raw) == "" || ev.Name != "" || !json.Valid(ev.Data) || bytes.TrimSpace(ev.Data)[0] != '{' {
 			t.Fatalf("event %q", ev.Raw)
 		}
 	}

@@ -51,7 +51,7 @@ func FuzzStream(f *testing.F) {
 			}
 		}
 		text, _, ok := Room{}.Content(body)
-		if again, _, _ := (Room{}).Content(Room{}.Replace(body, text)); ok && again != text {
+		if again, _, _ := (Room{}).Content(Room{}.Replace(body, text)); ok && again != string([]rune(text)) { // broken UTF-8 is mended
 			t.Fatalf("text %q became %q", text, again)
 		}
 	})

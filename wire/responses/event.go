@@ -1,6 +1,7 @@
 package responses
 
 import (
+	"bytes"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -68,11 +69,12 @@ func (e *event) parse(ev *sse.Event) bool {
 	if ev.Comment || !wire.ValidJSON(ev.Data) {
 		return false
 	}
-	e.root = gjson.ParseBytes(ev.Data)
+	// Without blanks before it, places in the data are places in root.Raw.
+	e.root = gjson.ParseBytes(bytes.TrimSpace(ev.Data))
 	if !e.root.IsObject() {
 		return false
 	}
-	types, placed := 0, true
+	types, numbers, placed := 0, 0, true
 	e.root.ForEach(func(k, v gjson.Result) bool {
 		switch k.String() {
 		case "type":
@@ -83,6 +85,7 @@ func (e *event) parse(ev *sse.Event) bool {
 		case "content_index", "summary_index":
 			placed = placed && index(v, maxParts, &e.part)
 		case "sequence_number":
+			numbers++
 			e.seq = v
 		case "delta":
 			e.delta = v.Str
@@ -94,7 +97,7 @@ func (e *event) parse(ev *sse.Event) bool {
 		return true
 	})
 	// Two parsers could read two events out of one with two types.
-	return types == 1 && placed && plainWord(e.kind) && e.shaped()
+	return types == 1 && numbers <= 1 && placed && plainWord(e.kind) && e.shaped()
 }
 
 // alien reports whether it is an error in the shape that some servers give

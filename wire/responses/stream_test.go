@@ -89,20 +89,18 @@ func checkCaller(t testing.TB, out []byte, whole bool) {
 		if err != nil {
 			t.Fatalf("%v after %q", err, out)
 		}
-		var e struct {
-			Type   string
-			Number *float64 `json:"sequence_number"`
-		}
-		if ev.Comment || json.Unmarshal(ev.Data, &e) != nil || e.Type != ev.Name || ended {
+		var e map[string]any // a struct's members match in any case, those of most SDKs do not
+		if ev.Comment || json.Unmarshal(ev.Data, &e) != nil || e["type"] != ev.Name || ended {
 			t.Fatalf("event %q, ended %v", ev.Raw, ended)
 		}
-		if e.Number != nil {
-			if *e.Number <= last {
+		if seq, numbered := e["sequence_number"]; numbered {
+			n, ok := seq.(float64)
+			if !ok || n <= last {
 				t.Fatalf("%q comes after %v", ev.Raw, last)
 			}
-			last = *e.Number
+			last = n
 		}
-		ended = e.Type == completed || e.Type == incomplete || e.Type == errorEvent
+		ended = ev.Name == completed || ev.Name == incomplete || ev.Name == errorEvent
 	}
 	if whole && !ended {
 		t.Fatalf("no end: %q", out)
