@@ -8,7 +8,8 @@ import "time"
 //
 // What a key is not allowed to do outside of calls says nothing about calls,
 // and any caller could bring it about by asking for it. So these requests stay
-// away from keys that calls found parked, but park them for each other alone.
+// away from keys that calls found parked, but park them for each other alone,
+// and a wall that only they ran into makes another key the better one, no more.
 
 // passages stands in the tables of parks where a model's name would.
 const passages = "(passthrough)"
@@ -24,26 +25,36 @@ func (e *Engine) PassKey(now time.Time, upstream string) (key int, until time.Ti
 	if until, _ := s.keyPark.blocked(now, parkID{allKeys, ""}); !until.IsZero() {
 		return -1, until
 	}
+	walled := -1
 	for i := range max(len(s.u.Keys), 1) {
 		at := s.passBlocked(now, i)
-		if at.IsZero() {
-			return min(i, len(s.u.Keys)-1), time.Time{}
+		wall, _ := s.keyPark.blocked(now, parkID{i, passages})
+		switch {
+		case !at.IsZero():
+			until = sooner(until, at)
+		case wall.IsZero():
+			return s.keyAt(i), time.Time{}
+		case walled < 0:
+			walled = i
 		}
-		until = sooner(until, at)
+	}
+	if walled >= 0 {
+		return s.keyAt(walled), time.Time{}
 	}
 	return -1, until
 }
 
-// passBlocked is the latest park of a key for such requests, zero = free.
-func (s *upstreamState) passBlocked(now time.Time, key int) (until time.Time) {
-	for _, h := range [...]heldLease{
-		{s.ratePark, s.rateID(key, passages)}, {s.keyPark, parkID{key, passages}}, {s.keyPark, parkID{key, ""}},
-	} {
-		if at, _ := h.p.blocked(now, h.id); at.After(until) {
-			until = at
-		}
+// keyAt is the index of a key as a step names it: -1 where there is none.
+func (s *upstreamState) keyAt(i int) int { return min(i, len(s.u.Keys)-1) }
+
+// passBlocked is the latest park that keeps such requests from a key, zero =
+// none does.
+func (s *upstreamState) passBlocked(now time.Time, key int) time.Time {
+	rate, _ := s.ratePark.blocked(now, s.rateID(key, passages))
+	if wall, _ := s.keyPark.blocked(now, parkID{key, ""}); wall.After(rate) {
+		return wall
 	}
-	return until
+	return rate
 }
 
 // Passed takes in what came of such a request that began at a time with a key

@@ -22,8 +22,16 @@ func TestPassagesStayAwayFromParkedKeys(t *testing.T) {
 		"that is over":                   {"", func(e *Engine) { e.Passed(epoch, "u", 0, epoch, &rate) }, 11 * time.Second, 0, false},
 		"the account is over it":         {"a", func(e *Engine) { e.Passed(epoch, "u", 0, epoch, &rate) }, time.Second, -1, true},
 		"a key of an account is refused": {"a", func(e *Engine) { e.Passed(epoch, "u", 0, epoch, &auth) }, time.Second, 1, false},
-		"both are refused": {"", func(e *Engine) {
+		"one ran into a wall, the other is over its rate": {"", func(e *Engine) {
 			e.Passed(epoch, "u", 0, epoch, &auth)
+			e.Passed(epoch, "u", 1, epoch, &rate)
+		}, time.Second, 0, false},
+		"both ran into a wall": {"", func(e *Engine) {
+			e.Passed(epoch, "u", 0, epoch, &auth)
+			e.Passed(epoch, "u", 1, epoch, &auth)
+		}, time.Second, 0, false},
+		"both are over their rate": {"", func(e *Engine) {
+			e.Passed(epoch, "u", 0, epoch, &rate)
 			e.Passed(epoch, "u", 1, epoch, &rate)
 		}, time.Second, -1, true},
 		"a call found one refused": {"", func(e *Engine) {

@@ -2,6 +2,7 @@ package server
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"backstop"
@@ -85,6 +86,11 @@ func (c *caller) allows(model string) bool {
 		}
 	}
 	return false
+}
+
+// unbound reports whether the caller may ask for every model.
+func (c *caller) unbound() bool {
+	return c == nil || len(c.Models) == 0 || slices.Contains(c.Models, "*")
 }
 
 func (c *caller) name() string {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"backstop"
+	"backstop/secret"
 )
 
 const (
@@ -190,5 +191,30 @@ func TestOtherPathsGoToTheUpstreamThatTakesThem(t *testing.T) {
 	}
 	if e := b.events[0]; e.Op != "pass" || e.Upstream != "one" || e.Outcome != backstop.OK || e.Status != 200 {
 		t.Errorf("event %+v", e)
+	}
+}
+
+func TestACallerOfSomeModelsReachesNoOtherPath(t *testing.T) {
+	asked := 0
+	b := live(t, func(w http.ResponseWriter, _ *http.Request) {
+		asked++
+		_, _ = io.WriteString(w, "{}")
+	}, func(u *backstop.Upstream) { u.Passthrough = true })
+	p := b.plane.Load().Plane
+	plan := *p.Plan
+	plan.Routes = []backstop.Route{plan.Routes[0]}
+	plan.Routes[0].Model, p.Plan = "gpt-4o", &plan
+	p.Callers = []Caller{
+		{Name: "some", Keys: []secret.Value{secret.New("some-key-0123456789")}, Models: []string{"gpt-*"}},
+		{Name: "all", Keys: []secret.Value{secret.New("all-key-0123456789")}, Models: []string{"gpt-*", "*"}},
+	}
+	b.Swap(&p)
+	for _, path := range []string{"/v1/chat/completions/", "/v1/images/generations", "/v1/batches"} {
+		if r := b.do("POST", path, `{"model":"dear"}`, "Authorization: Bearer some-key-0123456789"); r.status != http.StatusNotFound || asked != 0 {
+			t.Errorf("%s of a caller of some models: %d, %d upstream requests", path, r.status, asked)
+		}
+	}
+	if r := b.do("POST", "/v1/batches", `{"model":"dear"}`, "Authorization: Bearer all-key-0123456789"); r.status != http.StatusOK || asked != 1 {
+		t.Errorf("of a caller of all models: %d, %d upstream requests", r.status, asked)
 	}
 }

@@ -15,13 +15,14 @@ import (
 const maxUpload = 512 << 20
 
 // passes is the upstream that takes a request to a path that is none of ours:
-// the first one with passthrough, on a route that the caller may use, that
-// speaks the dialect of the path. nil = there is none.
+// the first one with passthrough on a route, that speaks the dialect of the
+// path. nil = there is none. Nobody looks for a model in such a request, so it
+// is not for a caller who may use some models only.
 func (v *visit) passes(r *http.Request) *backstop.Upstream {
 	if !strings.HasPrefix(r.URL.Path, "/v1/") && !strings.HasPrefix(r.URL.Path, "/v1beta/") || r.Method == http.MethodOptions {
 		return nil
 	}
-	if _, ok := v.plane.Runner.(Passer); !ok {
+	if _, ok := v.plane.Runner.(Passer); !ok || !v.caller.unbound() {
 		return nil
 	}
 	dialect := v.dialect
@@ -30,9 +31,6 @@ func (v *visit) passes(r *http.Request) *backstop.Upstream {
 	}
 	for i := range v.plane.Plan.Routes {
 		route := &v.plane.Plan.Routes[i]
-		if !v.caller.allows(route.Model) {
-			continue
-		}
 		for j := range route.Tiers {
 			if u := v.plane.Plan.Upstream(route.Tiers[j].Upstream); u != nil && u.Passthrough && u.Dialect == dialect {
 				return u

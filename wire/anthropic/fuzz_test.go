@@ -65,6 +65,35 @@ func FuzzDecoder(f *testing.F) {
 	})
 }
 
+// Whatever two upstreams say, the caller of the first who is given on to the
+// second gets whole events and one end.
+func FuzzGraft(f *testing.F) {
+	f.Add(framed(start, textOn, hello), framed(start, textOn, world, off, endTurn, stopped), true)
+	f.Add(framed(start, `{"type":"content_block_start","index":7,"content_block":{"type":"thinking","thinking":"a"}}`), framed(`{"type":"content_block_start","index":9,"content_block":{"type":"tool_use","id":"t","name":"f","input":{"a":1}}}`, `{"type":"content_block_delta","index":9,"delta":{"type":"input_json_delta","partial_json":"{"}}`, endTurn), false)
+	f.Fuzz(func(t *testing.T, first, second string, text bool) {
+		w := Room{}.Writer(nil).(*writer)
+		var out []byte
+		run := func(stream string, pass func(*sse.Event, *wire.Signal) []byte) {
+			read, events := Room{}.Reader(&wire.Request{Stream: true}, nil), sse.NewReader(strings.NewReader(stream), 0)
+			for {
+				ev, err := events.Next()
+				if ev != nil {
+					sig := read.Event(ev)
+					out = append(out, pass(ev, &sig)...)
+				}
+				if err != nil {
+					return
+				}
+			}
+		}
+		run(first, w.Event)
+		w.Hold()
+		out = append(out, w.Text([]byte("x\xff\n"))...)
+		run(second, func(ev *sse.Event, sig *wire.Signal) []byte { return w.Graft(ev, sig, text) })
+		checkCaller(t, append(out, w.Close(&wire.Note{Rescued: true})...), false)
+	})
+}
+
 func copied(list []wire.Framed) []wire.Framed { return append([]wire.Framed(nil), list...) }
 
 // A body that is taken stays JSON whatever is done to it, and its prompt can

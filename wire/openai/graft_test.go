@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"bytes"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -182,6 +183,37 @@ func TestARequestForTheRest(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Whatever two upstreams say, the caller of the first who is given on to the
+// second gets whole events and one [DONE], last.
+func FuzzGraft(f *testing.F) {
+	f.Add([]byte(framed(role, tok("a"))), []byte(framed(role, tok("b"), end("eos"), usage, done)), true, true)
+	f.Add([]byte(framed(tok("a"), end("stop"), done)), []byte(framed(otherHead+`"choices":[{"index":1,"delta":{"reasoning_details":[1],"content":{},"tool_calls":[{}]},"finish_reason":"x"}],"usage":{}}`)), false, false)
+	f.Fuzz(func(t *testing.T, first, second []byte, text, usageOn bool) {
+		r := streamRequest()
+		r.UsageOn = usageOn
+		w := Room{}.Writer(r).(*writer)
+		var out []byte
+		run := func(stream []byte, pass func(*sse.Event, *wire.Signal) []byte) {
+			read, events := Room{}.Reader(r, okReply()), sse.NewReader(bytes.NewReader(stream), 0)
+			for {
+				ev, err := events.Next()
+				if ev != nil {
+					sig := read.Event(ev)
+					out = append(out, pass(ev, &sig)...)
+				}
+				if err != nil {
+					return
+				}
+			}
+		}
+		run(first, w.Event)
+		w.Hold()
+		out = append(out, w.Text([]byte("x\xff\n"))...)
+		run(second, func(ev *sse.Event, sig *wire.Signal) []byte { return w.Graft(ev, sig, text) })
+		checkCaller(t, append(out, w.Close(&wire.Note{Rescued: true})...))
+	})
 }
 
 func FuzzTextOfAString(f *testing.F) {

@@ -1,10 +1,12 @@
 package openai
 
 import (
+	"bytes"
 	"encoding/json"
 	"testing"
 
 	"backstop"
+	"backstop/sse"
 	"backstop/wire"
 )
 
@@ -30,6 +32,39 @@ func FuzzHubRequest(f *testing.F) {
 		if _, fail := (Room{}).Read(wire.Chat, out.Body); fail != nil {
 			t.Fatalf("%s became %s: %v", body, out.Body, fail)
 		}
+	})
+}
+
+// Whatever an upstream says, the deltas that are decoded from it make chunks
+// again, of one line each, and one end; in another writer's stream too.
+func FuzzDecoder(f *testing.F) {
+	f.Add([]byte(framed(good...)))
+	f.Add([]byte(framed(ch(`{"tool_calls":[{"index":9,"id":"t","function":{"name":"f","arguments":"{"}},{"index":9,"id":"u","function":{"name":"g"}}]}`, `"tool_calls"`))))
+	f.Add([]byte(framed(`{"choices":[{"index":127,"delta":{"reasoning":"r","content":[{"text":"a"}],"refusal":"no"},"finish_reason":"x","usage":{"prompt_tokens":1}}]}`, "[DONE]", tok("b"))))
+	f.Fuzz(func(t *testing.T, stream []byte) {
+		b, w := wire.NewBridge(Room{}, Room{}, wire.Head{ID: "m"}), Room{}.Writer(streamRequest())
+		var out []byte
+		write := func(list []wire.Framed) {
+			for i := range list {
+				e := &list[i]
+				if end := e.Kind == wire.Terminal; e.Name != "" || end != bytes.Equal(e.Data, doneWord) || !end && !json.Valid(e.Data) || bytes.ContainsAny(e.Data, "\r\n") {
+					t.Fatalf("%q", e.Data)
+				}
+				out = append(out, w.Event(&sse.Event{Data: e.Data}, &wire.Signal{Kind: e.Kind})...)
+			}
+		}
+		events := sse.NewReader(bytes.NewReader(stream), 0)
+		for {
+			ev, err := events.Next()
+			if ev != nil {
+				write(b.Event(ev, nil))
+			}
+			if err != nil {
+				break
+			}
+		}
+		write(b.End())
+		checkCaller(t, append(out, w.Close(&wire.Note{Stale: 1})...))
 	})
 }
 
