@@ -33,7 +33,7 @@ else {
   step("go", ["build", "-o", env.BACKSTOP_BIN, "./cmd/backstop"], root);
 }
 
-const tests = spawn(process.execPath, ["--test", "--test-concurrency=2", "--test-timeout=60000", "--test-reporter=spec", ...suites], { cwd: here, env, stdio: "inherit" });
+const tests = spawn(process.execPath, ["--test", "--test-concurrency=3", "--test-timeout=600000", "--test-reporter=spec", ...suites], { cwd: here, env, stdio: "inherit" });
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => tests.kill(signal));
 tests.on("exit", (code) => process.exit(code ?? 1));
 

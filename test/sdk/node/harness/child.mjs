@@ -37,7 +37,7 @@ export class Child {
   }
 
   // until waits for find to return something; the child must live so long.
-  async until(what, find, limitMs = 15_000) {
+  async until(what, find, limitMs = 60_000) {
     const last = Date.now() + limitMs;
     for (;;) {
       const found = await find(this.output);

@@ -58,7 +58,7 @@ function plan([first, second], firstToken) {
   };
 }
 
-class Gateway {
+export class Gateway {
   // start finds free ports; if another process is faster, it tries others.
   static async start(binary, file) {
     for (let tries = 3; ; tries--) {
@@ -74,12 +74,6 @@ class Gateway {
         if (tries === 0 || !/port is in use/.test(err.message)) throw err;
       }
     }
-  }
-
-  // awaits reports whether the gateway said at its start that a key of the
-  // configuration has no effect yet.
-  awaits(key) {
-    return this.child.output.split("\n").some((line) => line.includes(`configuration: ${key}`) && line.includes("not arrived yet"));
   }
 
   async end() {
