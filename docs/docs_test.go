@@ -34,10 +34,11 @@ type block struct {
 	text string
 }
 
-// pages reads the documentation: the top of the repository and docs/.
+// pages reads the documentation: the top of the repository, docs/ and its
+// Chinese pages.
 func pages(t *testing.T) (list []page) {
 	t.Helper()
-	for _, pattern := range []string{"*.md", "docs/*.md", "docs/adr/*.md"} {
+	for _, pattern := range []string{"*.md", "docs/*.md", "docs/adr/*.md", "docs/zh/*.md"} {
 		files, err := filepath.Glob(filepath.Join(root, pattern))
 		if err != nil {
 			t.Fatal(err)
@@ -101,7 +102,7 @@ func TestEveryBlockHasALanguageThatIsChecked(t *testing.T) {
 	known := " yaml sh console go log text "
 	for _, p := range pages(t) {
 		for _, b := range p.blocks {
-			drawing := b.lang == "" && p.path == "docs/architecture.md"
+			drawing := b.lang == "" && filepath.Base(p.path) == "architecture.md"
 			if !strings.Contains(known, " "+b.lang+" ") && !drawing {
 				t.Errorf("%s:%d: nothing checks %q blocks; use one of%s", b.page, b.line, b.lang, known)
 			}
@@ -135,7 +136,7 @@ func command(t *testing.T) string {
 			return
 		}
 		built.file = filepath.Join(built.dir, "backstop")
-		out, err := exec.Command("go", "build", "-o", built.file, "backstop/cmd/backstop").CombinedOutput()
+		out, err := exec.Command("go", "build", "-o", built.file, "../cmd/backstop").CombinedOutput()
 		if built.err = err; err != nil {
 			t.Logf("%s", out)
 		}

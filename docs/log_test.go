@@ -19,7 +19,7 @@ func TestLogLinesAndMetricsAreThoseOfARun(t *testing.T) {
 	t.Parallel()
 	w := newTown(t)
 	h := w.open(t,
-		`primary: {`, `primary: {timeouts: {first_token: 3200ms}, breaker: {reset: 2s}, `,
+		`primary: {`, `primary: {timeouts: {connect: 30s, first_token: 3200ms}, breaker: {reset: 2s}, `,
 		"agent: {", "drain: {delay: 10ms, limit: 1s}\nagent: {")
 	ask := func(path, body string) {
 		send(t, &request{method: http.MethodPost, url: "http://" + h.Addr() + path, body: body, header: http.Header{"Content-Type": {"application/json"}}})

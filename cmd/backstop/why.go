@@ -98,6 +98,16 @@ func keptToken(port string) string {
 	return strings.TrimSpace(string(text))
 }
 
+// end is when an attempt was over. Start and duration are rounded apart, so it
+// may seem to lie a hair behind the start of the try that followed it.
+func (c *whyCall) end(i int) float64 {
+	end := c.Attempts[i].Start + c.Attempts[i].Duration
+	if i+1 < len(c.Attempts) && end-c.Attempts[i+1].Start < 0.05 {
+		return min(end, c.Attempts[i+1].Start)
+	}
+	return end
+}
+
 // tell prints the timeline of a call.
 func (c *whyCall) tell(w io.Writer) {
 	head := fmt.Sprintf("%s %s, model %q", c.Op, c.ID, c.Asked)
@@ -120,7 +130,7 @@ func (c *whyCall) tell(w io.Writer) {
 		}
 		add(-1, "tier %d %s passed over: %s%s", k.Tier+1, k.Upstream, k.Why, again)
 	}
-	for _, a := range c.Attempts {
+	for i, a := range c.Attempts {
 		what := "try"
 		if a.Retry {
 			what = "retry"
@@ -149,7 +159,7 @@ func (c *whyCall) tell(w io.Writer) {
 		if a.Status > 0 {
 			status = fmt.Sprintf(" (HTTP %d)", a.Status)
 		}
-		add(a.Start+a.Duration, "  %s%s", a.Outcome, status)
+		add(c.end(i), "  %s%s", a.Outcome, status)
 	}
 	sort.SliceStable(lines, func(i, j int) bool { return lines[i].at < lines[j].at })
 	for _, l := range lines {

@@ -492,8 +492,8 @@ func (a *answer) leaks() {
 			a.t.Errorf("G5: the caller sees %q\n%s", s, a.show())
 		}
 	}
-	if n := len(text); n > 256<<10 { // what is ours stands at the ends
-		text = text[:128<<10] + "\n" + text[n-128<<10:]
+	if n := len(text); n > 32<<10 { // what is ours stands at the ends
+		text = text[:16<<10] + "\n" + text[n-16<<10:]
 	}
 	if found := goText.FindString(text); found != "" && !a.call.theirs {
 		a.t.Errorf("G5: the caller sees %q\n%s", found, a.show())

@@ -10,11 +10,12 @@
 // record and in the metrics, and nothing of keys, addresses or Go's own errors
 // was in an answer.
 //
+// Three more sets of cases run the same way, for callers and upstreams of
+// every dialect: the lines of docs/checklist.md, what a hostile upstream may
+// say without making an event of it, and the recorded answers of vendors.
+//
 // What is not here comes with what it needs:
 //
-//	F-02 c, F-04 b, F-13 c, F-13 e   Anthropic's dialect (13 e is here in OpenAI's form too)
-//	F-02 d, F-13 b                   the Responses form
-//	F-30                             Gemini's own form (here in the form of its relays)
 //	F-36, jumps of the wall clock    the virtual clock of the breaker's own tests
 //	F-37 a, b                        state shared by gateways; c is a sentence of the docs
 //	F-47, what an SDK raises         the suites with the real SDKs

@@ -31,8 +31,8 @@ func TestF29AzuresFirstChunk(t *testing.T) {
 	})
 }
 
-// TestF30FinishReasonWithoutContent is the row in its OpenAI form, where the
-// message stays as it came; Gemini's own comes with that dialect.
+// TestF30FinishReasonWithoutContent is the row in the form of relays, where the
+// message stays as it came; Gemini's own form has a test of its own.
 func TestF30FinishReasonWithoutContent(t *testing.T) {
 	t.Parallel()
 	for reason, want := range map[string]string{"NO_IMAGE": "content_filter", "SAFETY": "content_filter", "MAX_TOKENS": "length"} {
