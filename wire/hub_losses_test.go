@@ -69,9 +69,13 @@ func TestPartsThatCannotBeExpressedAreNamed(t *testing.T) {
 		"a picture in a strange format": {"openai", `[{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:image/tiff;base64,aGk="}}]}]`, "messages[0].content[0]"},
 		"an answer begun":               {"openai", `[{"role":"user","content":"a"},{"role":"assistant","content":"b"}]`, "messages[1].role"},
 		"broken arguments":              {"openai", `[{"role":"user","content":"a"},{"role":"assistant","tool_calls":[{"id":"1","function":{"name":"f","arguments":"{\"a"}}]},{"role":"tool","tool_call_id":"1","content":"x"}]`, "messages[1].content[0].arguments"},
+		"a content of another type":     {"openai", `[{"role":"user","content":{"type":"text","text":"a"}},{"role":"user","content":5}]`, "messages[0].content messages[1].content"},
+		"a text of another type":        {"openai", `[{"role":"user","content":[{"type":"text","text":{"a":1}}]}]`, "messages[0].content[0].text"},
+		"an object from a tool":         {"openai", `[{"role":"user","content":"a"},{"role":"assistant","tool_calls":[{"id":"1","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"1","content":{"a":1}}]`, "messages[2].content"},
 		"no words at all":               {"openai", `[{"role":"user","content":""}]`, "messages"},
 		"a document":                    {"anthropic", `[{"role":"user","content":[{"type":"document","source":{}}]}]`, "messages[0].content[0]"},
 		"a picture from a tool":         {"anthropic", `[{"role":"user","content":"a"},{"role":"assistant","content":[{"type":"tool_use","id":"1","name":"f","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"1","content":[{"type":"image","source":{"type":"url","url":"https://x"}}]}]}]`, "messages[2].content[0].content[0]"},
+		"a number from a tool":          {"anthropic", `[{"role":"user","content":"a"},{"role":"assistant","content":[{"type":"tool_use","id":"1","name":"f","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"1","content":5}]}]`, "messages[2].content[0].content"},
 		"a prefilled answer":            {"anthropic", `[{"role":"user","content":"a"},{"role":"assistant","content":"{"}]`, "messages[1].role"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -98,7 +98,9 @@ func (d *demo) judge(sc scene, r *load.Report, since time.Time) load.Verdict {
 		line("slower than 2.5 s", "<= 125", fmt.Sprint(half), half <= 125)
 		open := l.Between(5*time.Second, 0)
 		p := open.Latency().P99
-		line("p99 once the breaker is open (backup needs ~90 ms)", "< 200 ms", millis(p), p < 200*time.Millisecond)
+		// A call that still waits for the primary takes 2 s and more; a slow
+		// laptop with a browser open takes 300 ms.
+		line("p99 once the breaker is open (backup needs ~90 ms)", "< 1 s", millis(p), p < time.Second)
 	case "ok":
 		if sc.name == "recovery" {
 			n := l.Between(time.Duration(sc.secs-1)*time.Second, 0).Tier("primary")

@@ -119,10 +119,12 @@ func (h *hubRead) block(to *[]wire.Part, v gjson.Result, at string) {
 func (h *hubRead) result(v gjson.Result, at string) {
 	part := wire.Part{Kind: wire.PartToolResult, ID: v.Get("tool_use_id").Str, Failed: v.Get("is_error").Bool()}
 	content := v.Get("content")
-	if content.Type == gjson.String && content.Str != "" {
+	switch {
+	case content.Type == gjson.String && content.Str != "":
 		part.Result = []wire.Part{{Kind: wire.PartText, Text: content.Str}}
-	}
-	if content.IsArray() {
+	case content.Type == gjson.Number, content.IsBool(), content.IsObject(): // what a tool said is not taken for nothing
+		h.extra(at+".content", false)
+	case content.IsArray():
 		i := 0
 		content.ForEach(func(_, block gjson.Result) bool {
 			h.block(&part.Result, block, place(at+".content", i))

@@ -10,7 +10,7 @@ import (
 )
 
 func (h *hubRead) system(v gjson.Result) {
-	each(pick(v, "parts"), func(i int, part gjson.Result) bool {
+	h.parts(v, "systemInstruction", func(i int, part gjson.Result) bool {
 		text := part.Get("text")
 		if text.Type != gjson.String {
 			h.extra(place("systemInstruction.parts", i), false)
@@ -18,6 +18,22 @@ func (h *hubRead) system(v gjson.Result) {
 			h.p.System = append(h.p.System, text.Str)
 		}
 		return true
+	})
+}
+
+// parts visits what somebody says; what is there and is no part is not taken
+// for nothing.
+func (h *hubRead) parts(v gjson.Result, at string, visit func(i int, part gjson.Result) bool) {
+	list := pick(v, "parts")
+	if filled(list) && !list.IsArray() && !list.IsObject() {
+		h.extra(at+".parts", false)
+	}
+	each(list, func(i int, part gjson.Result) bool {
+		if !part.IsObject() {
+			h.extra(place(at+".parts", i), false)
+			return true
+		}
+		return visit(i, part)
 	})
 }
 
@@ -74,7 +90,7 @@ func (h *hubRead) turn(c gjson.Result, at string) {
 		h.pieced = append(h.pieced, n-1)
 	}
 	split := false
-	each(pick(c, "parts"), func(i int, part gjson.Result) bool {
+	h.parts(c, at, func(i int, part gjson.Result) bool {
 		f := takeApart(part)
 		if f.result.IsObject() {
 			if len(t.Parts) > 0 {

@@ -183,6 +183,26 @@ func TestWhatOnlyThisDialectKnowsIsNamed(t *testing.T) {
 	}
 }
 
+func TestWhatIsNoPartIsNamed(t *testing.T) {
+	for name, c := range map[string]struct{ body, cannot string }{
+		"a text":         {`{"contents":[{"parts":"hi"}]}`, "contents[0].parts"},
+		"a list of text": {`{"contents":[{"parts":["hi"]}]}`, "contents[0].parts[0]"},
+		"a rule":         {`{"systemInstruction":{"parts":"be brief"},"contents":[{"parts":[{"text":"hi"}]}]}`, "systemInstruction.parts"},
+		"one part":       {`{"contents":{"parts":{"text":"hi"}}}`, ""},
+		"nothing":        {`{"contents":[{"parts":null},{"parts":[{"text":"hi"}]}]}`, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, fail := Room{}.ToHub(read(t, c.body, false))
+			if fail != nil {
+				t.Fatal(fail)
+			}
+			if l := p.Losses(); strings.Join(l.Cannot, " ") != c.cannot {
+				t.Errorf("%+v", l)
+			}
+		})
+	}
+}
+
 // Results belong to the calls with their id, else to the first of their name.
 func TestResultsFindTheirCalls(t *testing.T) {
 	p, fail := Room{}.ToHub(read(t, `{"contents":[{"parts":[{"text":"a"}]},

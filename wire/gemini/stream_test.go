@@ -80,11 +80,11 @@ func play(t testing.TB, stream string, streaming, clean bool) played {
 // them.
 func checkCaller(t testing.TB, out []byte) {
 	t.Helper()
-	events := sse.NewReader(bytes.NewReader(out), 0)
-	for {
+	events, n := sse.NewReader(bytes.NewReader(out), 0), 0
+	for ; ; n++ {
 		ev, err := events.Next()
 		if err == io.EOF {
-			return
+			break
 		}
 		if err != nil {
 			t.Fatalf("%v after %q", err, out)
@@ -92,6 +92,9 @@ func checkCaller(t testing.TB, out []byte) {
 		if oneLiner(ev.Raw) == "" || ev.Name != "" || !json.Valid(ev.Data) || bytes.TrimSpace(ev.Data)[0] != '{' {
 			t.Fatalf("event %q", ev.Raw)
 		}
+	}
+	if list := asGoReads(out); len(list) != n {
+		t.Fatalf("Google's SDK for Go reads %d events, not %d, in %q", len(list), n, out)
 	}
 }
 

@@ -63,10 +63,8 @@ func (h *hubRead) thoughts(t *wire.Turn, v span) {
 
 // content reads text or a list of parts; text that is empty is no part.
 func (h *hubRead) content(to *[]wire.Part, v span, at string) {
-	if v.filled(h.b) {
-		*to = append(*to, wire.Part{Kind: wire.PartText, Text: str(h.b, v)})
-	}
 	if !v.is(h.b, '[') {
+		h.text(to, v, at+".content")
 		return
 	}
 	i := 0
@@ -75,13 +73,21 @@ func (h *hubRead) content(to *[]wire.Part, v span, at string) {
 	}
 }
 
+// text reads a text; what is there and is none is not taken for nothing.
+func (h *hubRead) text(to *[]wire.Part, v span, at string) {
+	switch {
+	case v.filled(h.b):
+		*to = append(*to, wire.Part{Kind: wire.PartText, Text: str(h.b, v)})
+	case !v.null(h.b) && !v.is(h.b, '"'):
+		h.extra(at, false)
+	}
+}
+
 func (h *hubRead) part(to *[]wire.Part, v span, at string) {
 	b := h.b
 	switch str(b, member(b, v, "type")) {
 	case "text":
-		if text := str(b, member(b, v, "text")); text != "" {
-			*to = append(*to, wire.Part{Kind: wire.PartText, Text: text})
-		}
+		h.text(to, member(b, v, "text"), at+".text")
 	case "refusal":
 		*to = append(*to, wire.Part{Kind: wire.PartRefusal, Text: str(b, member(b, v, "refusal"))})
 	case "image_url":

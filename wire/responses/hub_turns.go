@@ -133,10 +133,13 @@ func (h *hubRead) result(v gjson.Result, at string) {
 	if part.ID == "" {
 		h.refuse(at+".call_id", "%s says not which call it answers", at)
 	}
-	if output := v.Get("output"); output.IsArray() {
+	switch output := v.Get("output"); {
+	case output.IsArray():
 		h.content(&part.Result, output, at+".output")
-	} else {
+	case output.Type == gjson.String || !filled(output):
 		part.Result = textPart(output.Str)
+	default: // what a tool said is not taken for nothing
+		h.extra(at+".output", false)
 	}
 	h.p.Turns = append(h.p.Turns, wire.Turn{Role: wire.ByTool, Parts: []wire.Part{part}, At: at})
 }

@@ -64,6 +64,9 @@ func reference(inner string, look Lookup) (string, error) {
 	if !variable(name) {
 		return "", &Fault{"is not a variable name", "write ${NAME}, ${NAME:-default}, ${file:PATH}, or $${ for the characters themselves"}
 	}
+	if strings.Contains(fallback, "${") {
+		return "", &Fault{"has another reference as its default", "write a plain default, or set " + name}
+	}
 	got, err := look(name, false)
 	if hasDefault && (err != nil || got == "") {
 		return fallback, nil

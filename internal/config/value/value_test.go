@@ -73,7 +73,7 @@ func TestReferencesAreExpandedOnceAndNeverAgain(t *testing.T) {
 	cases(t, expand, map[string]string{
 		"plain": "plain", "$5 and $X": "$5 and $X", "${X}": "x${X}", "a${X}b${X}": "ax${X}bx${X}", "${NONE:-d}": "d", "${EMPTY:-}": "",
 		"${EMPTY:-a:-b}": "a:-b", "${file:a/b}": "content", "$${X}": "${X}", "$${": "${", "$$${X}": "$${X}", "{{model}}": "{{model}}",
-	}, "${NONE}", "${EMPTY}", "${file:none}", "${X", "${}", "${a b}", "${1X}")
+	}, "${NONE}", "${EMPTY}", "${file:none}", "${X", "${}", "${a b}", "${1X}", "${NONE:-${X}}", "${X:-${NONE}}")
 	_, ref, err := Expand("ab${NONE}", lookup)
 	if err == nil || ref.Offset != 2 || ref.Text != "${NONE}" {
 		t.Errorf("reference = %+v, %v", ref, err)
