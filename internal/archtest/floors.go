@@ -87,7 +87,7 @@ var libraries = []struct {
 	module string
 	rooms  []string
 }{
-	{"github.com/tidwall/gjson", []string{"wire", "wire/openai", "wire/anthropic", "wire/responses", "wire/gemini", "internal/server", "mock", "internal/load"}},
+	{"github.com/tidwall/gjson", []string{"wire", "wire/openai", "wire/anthropic", "wire/responses", "wire/gemini", "wire/internal/edit", "wire/internal/intake", "internal/server", "mock", "internal/load"}},
 	{"github.com/tidwall/sjson", []string{"wire", "wire/openai", "wire/anthropic", "wire/gemini", "internal/server", "mock"}},
 	{"github.com/goccy/go-yaml", []string{"internal/config", "internal/config/tree"}},
 	{"github.com/santhosh-tekuri/jsonschema/v6", []string{"internal/schema", "internal/config"}},

@@ -38,6 +38,11 @@ var rooms = []Room{
 	{Dir: "backstophttp", Floor: 3, Example: true},
 	{Dir: "sim", Floor: 3, Example: true},
 	{Dir: "wire", Floor: 2},
+	{Dir: "wire/internal/edit", Floor: 2},
+	{Dir: "wire/internal/intake", Floor: 2},
+	{Dir: "wire/internal/follow", Floor: 2},
+	{Dir: "wire/internal/fit", Floor: 2},
+	{Dir: "wire/internal/roomtest", Floor: 2, Tests: true},
 	{Dir: "wire/openai", Floor: 2},
 	{Dir: "wire/anthropic", Floor: 2},
 	{Dir: "wire/responses", Floor: 2},
@@ -67,6 +72,26 @@ var passages = []struct{ from, to, why string }{
 	{"wire/anthropic", "wire", "a dialect room speaks the words of the hub"},
 	{"wire/responses", "wire", "a dialect room speaks the words of the hub"},
 	{"wire/gemini", "wire", "a dialect room speaks the words of the hub"},
+	{"wire/internal/edit", "wire", "it quotes as the hub does"},
+	{"wire/internal/intake", "wire", "it takes for JSON what the hub does"},
+	{"wire/internal/follow", "wire", "what it finds, the Judge judges"},
+	{"wire/internal/fit", "wire", "what it fits is a wire.Request"},
+	{"wire/openai", "wire/internal/fit", "operators write quirks in the same words for every dialect"},
+	{"wire/anthropic", "wire/internal/fit", "operators write quirks in the same words for every dialect"},
+	{"wire/responses", "wire/internal/fit", "operators write quirks in the same words for every dialect"},
+	{"wire/gemini", "wire/internal/fit", "operators write quirks in the same words for every dialect"},
+	{"wire/openai", "wire/internal/edit", "a note reads the same in every dialect"},
+	{"wire/anthropic", "wire/internal/edit", "changing bytes of JSON is the same in every dialect"},
+	{"wire/responses", "wire/internal/edit", "changing bytes of JSON is the same in every dialect"},
+	{"wire/gemini", "wire/internal/edit", "changing bytes of JSON is the same in every dialect"},
+	{"wire/openai", "wire/internal/intake", "a body is refused in the same words in every dialect"},
+	{"wire/anthropic", "wire/internal/intake", "a body is refused in the same words in every dialect"},
+	{"wire/responses", "wire/internal/intake", "a body is refused in the same words in every dialect"},
+	{"wire/gemini", "wire/internal/intake", "a body is refused in the same words in every dialect"},
+	{"wire/openai", "wire/internal/follow", "a stream ends in the same ways in every dialect"},
+	{"wire/anthropic", "wire/internal/follow", "a stream ends in the same ways in every dialect"},
+	{"wire/responses", "wire/internal/follow", "a stream ends in the same ways in every dialect"},
+	{"wire/gemini", "wire/internal/follow", "a stream ends in the same ways in every dialect"},
 	{"local", "wire", "a local answer is a wire.Answer"},
 	{"internal/upstream", "wire", "what goes out is a wire.Outbound"},
 	{"breaker", "window", "a breaker counts in windows"},
@@ -93,7 +118,7 @@ func RoomOf(dir string) (Room, bool) {
 
 // Public reports whether users of the library can import the room.
 func (r Room) Public() bool {
-	return !r.Tests && !strings.HasPrefix(r.Dir, "internal/") && !strings.HasPrefix(r.Dir, "cmd/")
+	return !r.Tests && !strings.Contains("/"+r.Dir, "/internal/") && !strings.HasPrefix(r.Dir, "cmd/")
 }
 
 // Pure reports whether the room is of the decision core or of the bytes that

@@ -7,6 +7,7 @@ import (
 
 	"backstop/sse"
 	"backstop/wire"
+	"backstop/wire/internal/edit"
 )
 
 // invalidInput is the member that holds tool input that is no JSON, which a
@@ -15,8 +16,8 @@ const invalidInput = "INVALID_JSON"
 
 // aggregate puts a stream together. Each event costs its own length.
 type aggregate struct {
-	top    fields
-	usage  fields
+	top    edit.Fields
+	usage  edit.Fields
 	blocks []*block
 }
 
@@ -49,15 +50,15 @@ func (a *aggregate) Add(data []byte) {
 			case "delta":
 				a.merge(v)
 			case "usage":
-				a.usage.merge(v)
+				a.usage.Merge(v)
 			default:
-				a.top.put(k.String(), v.Raw)
+				a.top.Put(k.String(), v.Raw)
 			}
 			return true
 		})
 	case messageStop:
 		if v := e.root.Get("x_backstop"); v.IsObject() {
-			a.top.put("x_backstop", v.Raw)
+			a.top.Put("x_backstop", v.Raw)
 		}
 	}
 }
@@ -68,14 +69,14 @@ func (a *aggregate) merge(message gjson.Result) {
 		raw := v.Raw
 		switch {
 		case name == "usage":
-			a.usage.merge(v)
+			a.usage.Merge(v)
 			raw = "{}"
 		case name == "content":
 			raw = "[]"
 		case name == "stop_reason" && v.Str != "":
-			raw = quoted(ownReason(v.Str))
+			raw = edit.Quoted(ownReason(v.Str))
 		}
-		a.top.put(name, raw)
+		a.top.Put(name, raw)
 		return true
 	})
 }
@@ -87,7 +88,7 @@ func (a *aggregate) begin(index int, v gjson.Result) {
 	}
 	b := &block{}
 	v.ForEach(func(k, v gjson.Result) bool {
-		b.put(k.String(), v.Raw)
+		b.Put(k.String(), v.Raw)
 		return true
 	})
 	a.blocks[index] = b
@@ -95,23 +96,16 @@ func (a *aggregate) begin(index int, v gjson.Result) {
 
 // Body returns the plain body. It may be asked more than once.
 func (a *aggregate) Body() []byte {
-	a.top.put("content", "[]")
-	out := []byte{'{'}
-	for i, f := range a.top.list {
-		if i > 0 {
-			out = append(out, ',')
-		}
-		out = append(wire.AppendString(out, f.name), ':')
-		switch f.name {
+	a.top.Put("content", "[]")
+	return a.top.AppendWith(nil, func(out []byte, f edit.Field) []byte {
+		switch f.Name {
 		case "content":
-			out = a.appendBlocks(out)
+			return a.appendBlocks(out)
 		case "usage":
-			out = a.usage.appendTo(out)
-		default:
-			out = append(out, f.raw...)
+			return a.usage.AppendTo(out)
 		}
-	}
-	return append(out, '}')
+		return append(out, f.Raw...)
+	})
 }
 
 func (a *aggregate) appendBlocks(out []byte) []byte {
@@ -130,49 +124,9 @@ func (a *aggregate) appendBlocks(out []byte) []byte {
 	return append(out, ']')
 }
 
-// fields is an object that grows: names in the order of their first
-// appearance, and of each the last value that was not null.
-type fields struct {
-	list []grown
-}
-
-type grown struct{ name, raw string }
-
-func (f *fields) put(name, raw string) {
-	for i := range f.list {
-		if f.list[i].name == name {
-			if raw != "null" {
-				f.list[i].raw = raw
-			}
-			return
-		}
-	}
-	if len(f.list) < maxMembers {
-		f.list = append(f.list, grown{name, raw})
-	}
-}
-
-func (f *fields) merge(v gjson.Result) {
-	v.ForEach(func(k, v gjson.Result) bool {
-		f.put(k.String(), v.Raw)
-		return true
-	})
-}
-
-func (f *fields) appendTo(out []byte) []byte {
-	out = append(out, '{')
-	for i, g := range f.list {
-		if i > 0 {
-			out = append(out, ',')
-		}
-		out = append(append(wire.AppendString(out, g.name), ':'), g.raw...)
-	}
-	return append(out, '}')
-}
-
 // block is one content block so far.
 type block struct {
-	fields
+	edit.Fields
 	texts  []*growing // strings that arrive in pieces
 	input  strings.Builder
 	listed strings.Builder // citations
@@ -197,7 +151,7 @@ func (b *block) add(delta gjson.Result) {
 		case v.Type == gjson.String:
 			b.grow(name, v.Str)
 		default:
-			b.put(name, v.Raw)
+			b.Put(name, v.Raw)
 		}
 		return true
 	})
@@ -210,13 +164,13 @@ func (b *block) grow(name, text string) {
 			return
 		}
 	}
-	if len(b.texts) == maxMembers {
+	if len(b.texts) == edit.MaxFields {
 		return
 	}
 	g := &growing{name: name}
-	for _, f := range b.list {
-		if f.name == name {
-			g.text.WriteString(gjson.Parse(f.raw).Str)
+	for _, f := range b.List {
+		if f.Name == name {
+			g.text.WriteString(gjson.Parse(f.Raw).Str)
 		}
 	}
 	g.text.WriteString(text)
@@ -225,16 +179,16 @@ func (b *block) grow(name, text string) {
 
 func (b *block) appendTo(out []byte) []byte {
 	for _, g := range b.texts {
-		b.put(g.name, quoted(g.text.String()))
+		b.Put(g.name, edit.Quoted(g.text.String()))
 	}
 	if input := b.input.String(); input != "" {
 		if !wire.ValidJSON([]byte(input)) {
-			input = `{"` + invalidInput + `":` + quoted(input) + `}`
+			input = `{"` + invalidInput + `":` + edit.Quoted(input) + `}`
 		}
-		b.put("input", input)
+		b.Put("input", input)
 	}
 	if b.listed.Len() > 0 {
-		b.put("citations", "["+b.listed.String()+"]")
+		b.Put("citations", "["+b.listed.String()+"]")
 	}
-	return b.fields.appendTo(out)
+	return b.Fields.AppendTo(out)
 }

@@ -4,6 +4,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"backstop/wire"
+	"backstop/wire/internal/edit"
 )
 
 // Compose makes a plain body from a local answer: one text, stop reason
@@ -17,7 +18,7 @@ func (Room) Compose(r *wire.Request, a *wire.Answer) []byte {
 	b = wire.AppendString(append(b, `,"type":"message","role":"assistant","model":`...), a.Model)
 	b = wire.AppendString(append(b, `,"content":[{"type":"text","text":`...), a.Text)
 	b = append(b, `}],"stop_reason":"end_turn","stop_sequence":null,"usage":{"input_tokens":0,"output_tokens":0},"x_backstop":`...)
-	return append(append(b, noteJSON(&a.Note)...), '}')
+	return append(append(b, edit.Note(&a.Note)...), '}')
 }
 
 // Annotate adds the x_backstop object to a plain body, in place of one that
@@ -26,7 +27,7 @@ func (Room) Annotate(body []byte, n *wire.Note) []byte {
 	if n == nil || !wire.ValidJSON(body) || !gjson.ParseBytes(body).IsObject() {
 		return body
 	}
-	return setMember(body, "x_backstop", string(noteJSON(n)))
+	return edit.SetMember(body, "x_backstop", string(edit.Note(n)))
 }
 
 // Content returns the text of a message and, in the words that all rooms
@@ -64,20 +65,20 @@ func contentOf(body []byte) (root, content gjson.Result) {
 // of it, further ones go. Every other byte stays.
 func (Room) Replace(body []byte, text string) []byte {
 	_, content := contentOf(body)
-	e := edits{b: body}
+	e := edit.New(body)
 	seen, before := false, -1 // end of the block before
 	content.ForEach(func(_, v gjson.Result) bool {
 		end := v.Index + len(v.Raw)
 		if v.Get("type").Str == "text" {
 			if seen {
-				e.list = append(e.list, edit{before, end, ""})
+				e.Splice(before, end, "")
 			} else if t := v.Get("text"); t.Type == gjson.String {
 				seen = true
-				e.replace(t, quoted(text))
+				e.Replace(t, edit.Quoted(text))
 			}
 		}
 		before = end
 		return true
 	})
-	return e.apply()
+	return e.Apply()
 }

@@ -5,11 +5,9 @@ import (
 
 	"backstop"
 	"backstop/wire"
+	"backstop/wire/internal/edit"
+	"backstop/wire/internal/follow"
 )
-
-// goOn asks a model that takes no beginning of its answer for the rest of one.
-const goOn = "Your answer above was cut off. Continue it from exactly where it stops. " +
-	"Do not repeat any of it, do not comment on the interruption and do not begin anew."
 
 // Continue implements wire.Continuer. The text goes to the end of the messages
 // as the assistant's: alone for an upstream with the quirk prefill, which must
@@ -18,18 +16,18 @@ func (Room) Continue(r *wire.Request, u *backstop.Upstream, model string, text [
 	if r.Op != wire.Chat || strings.TrimSpace(string(text)) == "" {
 		return nil, cannotTake("", "such an answer has no rest")
 	}
-	o := openObject(r.Body)
-	list := o.find("messages")
-	if list == nil || !list.val.Get("0").Exists() {
+	o := edit.Open(r.Body)
+	list := o.Find("messages")
+	if list == nil || !list.Val.Get("0").Exists() {
 		return nil, cannotTake("messages", "the messages cannot be added to")
 	}
-	turn := `,{"role":"assistant","content":` + quoted(string(text)) + `}`
+	turn := `,{"role":"assistant","content":` + edit.Quoted(string(text)) + `}`
 	if !wire.QuirksOf(u, model).Prefill || strings.TrimSpace(string(text[len(text)-1:])) == "" {
-		turn += `,{"role":"user","content":` + quoted(goOn) + `}`
+		turn += `,{"role":"user","content":` + edit.Quoted(follow.GoOn) + `}`
 	}
-	end := list.val.Index + len(list.val.Raw) - 1
-	o.list = append(o.list, edit{end, end, turn})
+	end := list.Val.Index + len(list.Val.Raw) - 1
+	o.Splice(end, end, turn)
 	more := *r
-	more.Body = o.apply()
+	more.Body = o.Apply()
 	return &more, nil
 }

@@ -1,79 +1,27 @@
 package anthropic
 
 import (
-	"bufio"
-	"bytes"
-	"encoding/json"
-	"net/http"
-	"os"
 	"strings"
 	"testing"
-	"time"
 
 	"backstop"
-	"backstop/sse"
 	"backstop/wire"
+	"backstop/wire/internal/roomtest"
 )
 
-// judged is one line of the file of upstream answers that all rooms share.
-type judged struct {
-	ID, Vendor, Surface, Body, Dialect string
-
-	Status  int
-	Headers map[string]string
-	Want    struct {
-		Outcome, Kind, Counts, Caller string
-
-		RetrySame bool `json:"retry_same"`
-		NextTier  bool `json:"next_tier"`
-	}
-}
-
-func (j *judged) reply(s wire.Surface) *wire.Reply {
-	h := http.Header{}
-	for k, v := range j.Headers {
-		h.Set(k, v)
-	}
-	return &wire.Reply{
-		Vendor: j.Vendor, Dialect: backstop.Anthropic, Caller: backstop.Anthropic, Surface: s,
-		Status: j.Status, Header: h, Body: []byte(j.Body), Now: time.Date(2026, 11, 29, 12, 0, 0, 0, time.UTC),
-	}
-}
-
 func TestRecordedAnswersGetTheirVerdict(t *testing.T) {
-	b, err := os.ReadFile("../openai/testdata/upstream-answers.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
 	seen := 0
-	for lines := bufio.NewScanner(bytes.NewReader(b)); lines.Scan(); {
-		var j judged
-		if err := json.Unmarshal(lines.Bytes(), &j); err != nil {
-			t.Fatal(err)
-		}
+	for _, j := range roomtest.Answers(t) {
 		if j.Dialect != "anthropic" || j.Surface == "http" {
 			continue
 		}
 		seen++
 		t.Run(j.ID, func(t *testing.T) {
-			var o backstop.Outcome
 			if strings.HasPrefix(j.Surface, "stream-") {
-				r := Room{}.Reader(&wire.Request{Op: wire.Chat, Stream: true}, j.reply(wire.SurfaceFirst))
-				events := sse.NewReader(strings.NewReader(j.Body), 0)
-				for {
-					ev, err := events.Next()
-					if ev != nil && r.Event(ev).Kind == wire.Fault || err != nil {
-						break
-					}
-				}
-				o = r.End(true)
+				r := Room{}.Reader(&wire.Request{Op: wire.Chat, Stream: true}, j.Reply(backstop.Anthropic, backstop.Anthropic, wire.SurfaceFirst))
+				j.Check(t, roomtest.Verdict(r, j.Body))
 			} else {
-				o = Room{}.JudgeBody(nil, j.reply(wire.SurfaceBody))
-			}
-			w := j.Want
-			if o.Class.String() != w.Outcome || string(o.Kind) != w.Kind || o.RetrySame != w.RetrySame || o.NextTier != w.NextTier ||
-				(o.Counts != backstop.CountsNone) != (w.Counts != "none") || o.Passthrough != (w.Caller == "passthrough") {
-				t.Errorf("%+v, want %+v", o, w)
+				j.Check(t, Room{}.JudgeBody(nil, j.Reply(backstop.Anthropic, backstop.Anthropic, wire.SurfaceBody)))
 			}
 		})
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"backstop/wire"
+	"backstop/wire/internal/edit"
 )
 
 // Explode turns a plain body into the events of the same answer, without
@@ -44,20 +45,20 @@ type exploder struct{ out [][]byte }
 func (x *exploder) add(data []byte) { x.out = append(x.out, data) }
 
 func (x *exploder) opening(root gjson.Result) {
-	var f fields
+	var f edit.Fields
 	root.ForEach(func(k, v gjson.Result) bool {
 		switch name := k.String(); name {
 		case "x_backstop":
 		case "content":
-			f.put(name, "[]")
+			f.Put(name, "[]")
 		case "stop_reason", "stop_sequence":
-			f.put(name, "null")
+			f.Put(name, "null")
 		default:
-			f.put(name, v.Raw)
+			f.Put(name, v.Raw)
 		}
 		return true
 	})
-	x.add(append(f.appendTo([]byte(`{"type":"message_start","message":`)), '}'))
+	x.add(append(f.AppendTo([]byte(`{"type":"message_start","message":`)), '}'))
 }
 
 // streamedIn are the fields of blocks that arrive in deltas, and how they are
@@ -72,7 +73,7 @@ func (x *exploder) block(index int, v gjson.Result) {
 	if !v.IsObject() {
 		v = gjson.Parse("{}")
 	}
-	var start fields
+	var start edit.Fields
 	var deltas [][]byte
 	v.ForEach(func(k, v gjson.Result) bool {
 		name := k.String()
@@ -85,31 +86,31 @@ func (x *exploder) block(index int, v gjson.Result) {
 			moves = moves && v.Type == gjson.String
 		}
 		if !moves {
-			start.put(name, v.Raw)
+			start.Put(name, v.Raw)
 			return true
 		}
-		start.put(name, empty)
+		start.Put(name, empty)
 		if text != "" && text != "{}" {
-			b := append([]byte(`{"type":"content_block_delta",`+at+`,"delta":{"type":"`+in[0]+`","`+in[1]+`":`), quoted(text)...)
+			b := append([]byte(`{"type":"content_block_delta",`+at+`,"delta":{"type":"`+in[0]+`","`+in[1]+`":`), edit.Quoted(text)...)
 			deltas = append(deltas, append(b, '}', '}'))
 		}
 		return true
 	})
-	x.add(append(start.appendTo([]byte(`{"type":"content_block_start",`+at+`,"content_block":`)), '}'))
+	x.add(append(start.AppendTo([]byte(`{"type":"content_block_start",`+at+`,"content_block":`)), '}'))
 	x.out = append(x.out, deltas...)
 	x.add([]byte(`{"type":"content_block_stop",` + at + `}`))
 }
 
 func (x *exploder) ending(root gjson.Result) {
-	var delta fields
+	var delta edit.Fields
 	for _, name := range [...]string{"stop_reason", "stop_sequence"} {
 		raw := root.Get(name).Raw
 		if raw == "" {
 			raw = "null"
 		}
-		delta.put(name, raw)
+		delta.Put(name, raw)
 	}
-	b := delta.appendTo([]byte(`{"type":"message_delta","delta":`))
+	b := delta.AppendTo([]byte(`{"type":"message_delta","delta":`))
 	if u := root.Get("usage"); u.IsObject() {
 		b = append(append(b, `,"usage":`...), u.Raw...)
 	}

@@ -5,6 +5,7 @@ import (
 
 	"backstop"
 	"backstop/wire"
+	"backstop/wire/internal/edit"
 )
 
 // types maps our codes onto the error types that the SDKs and their users
@@ -48,7 +49,7 @@ func (Room) Failure(f *backstop.Failure, id string) []byte {
 	if message == "" {
 		message = "the request failed"
 	}
-	b := append([]byte(`{"type":"error","error":{"type":`), quoted(kind)...)
+	b := append([]byte(`{"type":"error","error":{"type":`), edit.Quoted(kind)...)
 	b = wire.AppendString(append(b, `,"message":`...), message)
 	b = wire.AppendString(append(b, `,"code":`...), string(f.Code))
 	if f.Param != "" {

@@ -8,6 +8,7 @@ import (
 
 	"backstop/sse"
 	"backstop/wire"
+	"backstop/wire/internal/edit"
 )
 
 var (
@@ -38,7 +39,7 @@ func (w *writer) text(text string) {
 		w.open, w.at = "text", w.next
 		w.next++
 	}
-	w.add(blockDelta, `{"type":"content_block_delta","index":`+strconv.Itoa(w.next-1)+`,"delta":{"type":"text_delta","text":`+quoted(text)+`}}`)
+	w.add(blockDelta, `{"type":"content_block_delta","index":`+strconv.Itoa(w.next-1)+`,"delta":{"type":"text_delta","text":`+edit.Quoted(text)+`}}`)
 }
 
 // shut closes the block that is open. Thinking that was broken off has no
@@ -96,7 +97,7 @@ func (w *writer) Graft(ev *sse.Event, sig *wire.Signal, text bool) []byte {
 		if data == nil {
 			data = ev.Data
 		}
-		w.out = sse.Append(w.out, messageDelta, oneLine(w.counted(data)))
+		w.out = sse.Append(w.out, messageDelta, edit.OneLine(w.counted(data)))
 	case messageStop:
 		w.over = true
 	}
@@ -117,10 +118,10 @@ func (w *writer) counted(data []byte) []byte {
 	b := []byte(usage.Raw)
 	for _, name := range inputCounts {
 		if v := w.input.Get(name); v.Type == gjson.Number {
-			b = setMember(b, name, v.Raw)
+			b = edit.SetMember(b, name, v.Raw)
 		}
 	}
-	return setMember(data, "usage", string(b))
+	return edit.SetMember(data, "usage", string(b))
 }
 
 func (w *writer) graftStart(ev *sse.Event, e *event, text bool) {
@@ -149,9 +150,9 @@ func (w *writer) graftOn(ev *sse.Event, e *event) {
 	if !ok || to < 0 {
 		return
 	}
-	x := edits{b: ev.Data}
-	x.replace(e.root.Get("index"), strconv.Itoa(to))
-	w.out = sse.Append(w.out, e.kind, oneLine(x.apply()))
+	x := edit.New(ev.Data)
+	x.Replace(e.root.Get("index"), strconv.Itoa(to))
+	w.out = sse.Append(w.out, e.kind, edit.OneLine(x.Apply()))
 	if e.kind == blockStop && to == w.next-1 {
 		w.open = ""
 	}

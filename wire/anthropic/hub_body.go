@@ -7,6 +7,7 @@ import (
 
 	"backstop"
 	"backstop/wire"
+	"backstop/wire/internal/edit"
 )
 
 // DecodeBody reads a message.
@@ -106,7 +107,7 @@ func answered(parts []wire.Part, end wire.Ending) (blocks []byte, called, refuse
 				part.ID = "call." + strconv.Itoa(i)
 			}
 			if _, whole := inputOf(part.Arguments); !whole && end == wire.EndLength {
-				part.Arguments = `{"` + invalidInput + `":` + quoted(part.Arguments) + `}`
+				part.Arguments = `{"` + invalidInput + `":` + edit.Quoted(part.Arguments) + `}`
 			}
 		case wire.PartRefusal:
 			refused = true

@@ -5,13 +5,14 @@ import (
 
 	"backstop/sse"
 	"backstop/wire"
+	"backstop/wire/internal/edit"
 )
 
 // Decoder reads the events of a Messages stream.
 func (Room) Decoder() wire.Decoder { return &decoder{} }
 
 type decoder struct {
-	usage fields         // raw counts, as the events report them
+	usage edit.Fields    // raw counts, as the events report them
 	whole map[int]string // input that came at once with the begin of a call
 	list  []wire.Delta
 	done  bool
@@ -58,8 +59,8 @@ func (d *decoder) count(u gjson.Result) {
 	if !u.IsObject() {
 		return
 	}
-	d.usage.merge(u)
-	if v := usageOf(gjson.ParseBytes(d.usage.appendTo(nil))); v.Reported() {
+	d.usage.Merge(u)
+	if v := usageOf(gjson.ParseBytes(d.usage.AppendTo(nil))); v.Reported() {
 		d.add(wire.Delta{Kind: wire.DeltaUsage, Usage: v})
 	}
 }

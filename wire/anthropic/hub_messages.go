@@ -7,6 +7,7 @@ import (
 
 	"backstop"
 	"backstop/wire"
+	"backstop/wire/internal/edit"
 )
 
 // messages writes the talk. Results of tools and what the asker says right
@@ -181,4 +182,4 @@ func inputOf(arguments string) (string, bool) {
 	return oneLineText(arguments), true
 }
 
-func oneLineText(s string) string { return string(oneLine([]byte(s))) }
+func oneLineText(s string) string { return string(edit.OneLine([]byte(s))) }

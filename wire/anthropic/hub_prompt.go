@@ -7,6 +7,7 @@ import (
 
 	"backstop"
 	"backstop/wire"
+	"backstop/wire/internal/intake"
 )
 
 // hints are parameters of the caller's that may be left out for an upstream
@@ -23,7 +24,7 @@ const defaultEffort = "high"
 // ToHub reads a request.
 func (Room) ToHub(r *wire.Request) (*wire.Prompt, *backstop.Failure) {
 	if !wire.ValidJSON(r.Body) {
-		return nil, refuse("", "the body is not one JSON object: check what the request was built with")
+		return nil, intake.Refuse("", "the body is not one JSON object: check what the request was built with")
 	}
 	p := &wire.Prompt{
 		Dialect: backstop.Anthropic, Op: r.Op, Model: r.Model, Stream: r.Stream, UsageOn: true, Choices: 1, MaxTokens: r.MaxTokens,
@@ -34,32 +35,26 @@ func (Room) ToHub(r *wire.Request) (*wire.Prompt, *backstop.Failure) {
 	}
 	h := &hubRead{p: p, promise: r.Promise}
 	gjson.ParseBytes(r.Body).ForEach(func(k, v gjson.Result) bool {
-		if filled(v) {
+		if intake.Filled(v) {
 			h.field(k.String(), v)
 		}
-		return h.fail == nil
+		return h.Fail == nil
 	})
-	if h.fail != nil {
-		return nil, h.fail
+	if h.Fail != nil {
+		return nil, h.Fail
 	}
 	return p, nil
 }
 
 // hubRead collects a prompt and the first complaint.
 type hubRead struct {
+	intake.Complaint
 	p       *wire.Prompt
 	promise wire.Promise
-	fail    *backstop.Failure
 }
 
 func (h *hubRead) extra(name string, hint bool) {
 	h.p.Extras = append(h.p.Extras, wire.Extra{Name: name, Hint: hint})
-}
-
-func (h *hubRead) refuse(param, format string, args ...any) {
-	if h.fail == nil {
-		h.fail = refuse(param, format, args...)
-	}
 }
 
 // field reads one parameter.
@@ -105,7 +100,7 @@ func (h *hubRead) field(name string, v gjson.Result) {
 
 func (h *hubRead) number(name string, v gjson.Result) wire.Number {
 	if v.Type != gjson.Number {
-		h.refuse(name, "%s must be a number", name)
+		h.Refuse(name, "%s must be a number", name)
 		return ""
 	}
 	return wire.Number(v.Raw)
@@ -129,7 +124,7 @@ func (h *hubRead) thinking(v gjson.Result) {
 func (h *hubRead) config(v gjson.Result) {
 	v.ForEach(func(k, v gjson.Result) bool {
 		switch name := k.String(); {
-		case !filled(v):
+		case !intake.Filled(v):
 		case name == "format":
 			h.form(v, "output_config.format")
 		case name == "effort":
@@ -163,7 +158,7 @@ func (h *hubRead) tools(v gjson.Result) {
 		}
 		tool := wire.Tool{Name: t.Get("name").Str, Description: t.Get("description").Str}
 		if tool.Name == "" {
-			h.refuse(at+".name", "%s has no name", at)
+			h.Refuse(at+".name", "%s has no name", at)
 		}
 		if s := t.Get("input_schema"); s.IsObject() {
 			tool.Schema = []byte(s.Raw)
@@ -179,7 +174,7 @@ func (h *hubRead) tools(v gjson.Result) {
 
 // cached notes a mark for the vendor's prompt cache, which only saves money.
 func (h *hubRead) cached(v gjson.Result) {
-	if filled(v.Get("cache_control")) {
+	if intake.Filled(v.Get("cache_control")) {
 		for _, x := range h.p.Extras {
 			if x.Name == "cache_control" {
 				return

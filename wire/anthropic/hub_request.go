@@ -7,6 +7,7 @@ import (
 
 	"backstop"
 	"backstop/wire"
+	"backstop/wire/internal/edit"
 )
 
 const (
@@ -77,7 +78,7 @@ func (w *hubWrite) raw(name, raw string) {
 
 func (w *hubWrite) body() {
 	p := w.p
-	w.raw("model", quoted(w.model))
+	w.raw("model", edit.Quoted(w.model))
 	t := w.thinking()
 	if p.Op == wire.Chat {
 		w.raw("max_tokens", strconv.Itoa(t.maxTokens))
@@ -96,7 +97,7 @@ func (w *hubWrite) body() {
 	if n := len(p.Served); n > maxServed {
 		w.losses.Lefts(p, "user")
 	} else if n > 0 {
-		w.raw("metadata", `{"user_id":`+quoted(p.Served)+`}`)
+		w.raw("metadata", `{"user_id":`+edit.Quoted(p.Served)+`}`)
 	}
 	w.unspoken()
 	if p.Stream {
@@ -201,7 +202,7 @@ func (w *hubWrite) tools() {
 	case wire.ChoiceRequired:
 		choice = `{"type":"any"`
 	case wire.ChoiceNamed:
-		choice = `{"type":"tool","name":` + quoted(p.ToolChoice.Name)
+		choice = `{"type":"tool","name":` + edit.Quoted(p.ToolChoice.Name)
 	case wire.ChoiceAuto:
 		choice = `{"type":"auto"`
 	}

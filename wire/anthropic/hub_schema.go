@@ -6,6 +6,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"backstop/wire"
+	"backstop/wire/internal/edit"
 )
 
 // The instructions that stand for a promise of JSON where the API has no word
@@ -47,7 +48,7 @@ func (w *hubWrite) config(native bool) {
 		members = append(members, `"format":{"type":"json_schema","schema":`+oneLineText(string(w.p.Promise.Schema))+`}`)
 	}
 	if w.effort != "" {
-		members = append(members, `"effort":`+quoted(w.effort))
+		members = append(members, `"effort":`+edit.Quoted(w.effort))
 	}
 	if len(members) > 0 {
 		w.raw("output_config", "{"+strings.Join(members, ",")+"}")
@@ -147,7 +148,7 @@ func typed(schema []byte) string {
 		return anyObject
 	}
 	if !gjson.GetBytes(schema, "type").Exists() {
-		return string(oneLine(setMember(schema, "type", `"object"`)))
+		return string(edit.OneLine(edit.SetMember(schema, "type", `"object"`)))
 	}
-	return string(oneLine(schema))
+	return string(edit.OneLine(schema))
 }

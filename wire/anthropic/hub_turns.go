@@ -31,7 +31,7 @@ func (h *hubRead) messages(v gjson.Result) {
 	v.ForEach(func(_, m gjson.Result) bool {
 		h.message(m, place("messages", i))
 		i++
-		return h.fail == nil
+		return h.Fail == nil
 	})
 }
 

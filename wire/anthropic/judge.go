@@ -5,6 +5,7 @@ import (
 
 	"backstop"
 	"backstop/wire"
+	"backstop/wire/internal/intake"
 )
 
 // JudgeBody judges a 200 answer to a request that wanted one body: a message,
@@ -26,7 +27,7 @@ func (Room) JudgeBody(r *wire.Request, a *wire.Reply) backstop.Outcome {
 		return wire.Judge(a)
 	}
 	content := root.Get("content")
-	if !root.IsObject() || filled(root.Get("error")) || root.Get("type").Str == "error" || !content.IsArray() {
+	if !root.IsObject() || intake.Filled(root.Get("error")) || root.Get("type").Str == "error" || !content.IsArray() {
 		return wire.Judge(a)
 	}
 	o := judgeMessage(a, root, content)

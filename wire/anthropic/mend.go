@@ -5,6 +5,7 @@ import (
 
 	"backstop"
 	"backstop/wire"
+	"backstop/wire/internal/edit"
 )
 
 var (
@@ -51,7 +52,7 @@ func inputText(input gjson.Result) string {
 // Mend implements wire.Mender. Input that is still no object stays as it is.
 func (Room) Mend(body []byte, pieces []wire.Piece) []byte {
 	root, content := contentOf(body)
-	e := edits{b: body}
+	e := edit.New(body)
 	cut := false
 	calls := toolBlocks(content)
 	for i := range pieces {
@@ -62,13 +63,13 @@ func (Room) Mend(body []byte, pieces []wire.Piece) []byte {
 		}
 		input := calls[p.Call].Get("input")
 		if raw, ok := inputOf(p.Text); ok && p.Text != inputText(input) && input.Exists() {
-			e.replace(input, raw)
+			e.Replace(input, raw)
 		}
 	}
 	if reason := root.Get("stop_reason"); cut && reason.Type == gjson.String && finishOf(reason.Str).Kind == wire.FinishGood {
-		e.replace(reason, `"max_tokens"`)
+		e.Replace(reason, `"max_tokens"`)
 	}
-	body = e.apply()
+	body = e.Apply()
 	for i := range pieces {
 		if p := &pieces[i]; p.Call == wire.NoCall {
 			body = Room{}.Replace(body, p.Text)
@@ -80,14 +81,14 @@ func (Room) Mend(body []byte, pieces []wire.Piece) []byte {
 // Ask implements wire.Asker: the text is the user's last message. Two of those
 // in a row are one to the API.
 func (Room) Ask(r *wire.Request, text string) (*wire.Request, *backstop.Outcome) {
-	o := openObject(r.Body)
-	list := o.find("messages")
-	if r.Op != wire.Chat || list == nil || !list.val.Get("0").Exists() {
+	o := edit.Open(r.Body)
+	list := o.Find("messages")
+	if r.Op != wire.Chat || list == nil || !list.Val.Get("0").Exists() {
 		return nil, cannotTake("messages", "the messages cannot be added to")
 	}
-	end := list.val.Index + len(list.val.Raw) - 1
-	o.list = append(o.list, edit{end, end, `,{"role":"user","content":` + quoted(text) + `}`})
+	end := list.Val.Index + len(list.Val.Raw) - 1
+	o.Splice(end, end, `,{"role":"user","content":`+edit.Quoted(text)+`}`)
 	more := *r
-	more.Body = o.apply()
+	more.Body = o.Apply()
 	return &more, nil
 }

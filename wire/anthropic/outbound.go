@@ -2,10 +2,7 @@ package anthropic
 
 import (
 	"bytes"
-	"encoding/json"
-	"maps"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -13,6 +10,8 @@ import (
 
 	"backstop"
 	"backstop/wire"
+	"backstop/wire/internal/edit"
+	"backstop/wire/internal/fit"
 )
 
 var paths = map[wire.Op]string{wire.Chat: "/v1/messages", wire.CountTokens: "/v1/messages/count_tokens"}
@@ -28,7 +27,7 @@ var core = map[string]bool{"model": true, "stream": true, "messages": true}
 // A base URL with or without /v1 gives the same path. The outcome is
 // rejected/param with NextTier when the upstream cannot take the call at all.
 func (Room) Outbound(r *wire.Request, u *backstop.Upstream, s *backstop.Step) (wire.Outbound, *backstop.Outcome) {
-	out := wire.Outbound{Path: pathAt(u, r.Op), Body: r.Body, Stream: streamed(r, s)}
+	out := wire.Outbound{Path: pathAt(u, r.Op), Body: r.Body, Stream: r.Op == wire.Chat && fit.Streamed(r, s)}
 	name := s.Model
 	if name == "" {
 		name = r.Model
@@ -40,20 +39,20 @@ func (Room) Outbound(r *wire.Request, u *backstop.Upstream, s *backstop.Step) (w
 	if len(s.Without) == 0 && name == r.Model && out.Stream == r.Stream && !q.touches(r.Body) {
 		return out, nil
 	}
-	o := openObject(r.Body)
+	o := edit.Open(r.Body)
 	if name != r.Model {
-		o.set("model", quoted(name))
+		o.Set("model", edit.Quoted(name))
 	}
 	if out.Stream != r.Stream {
-		o.set("stream", strconv.FormatBool(out.Stream))
+		o.Set("stream", strconv.FormatBool(out.Stream))
 	}
 	q.history(o)
 	unsign(o)
 	q.apply(o)
 	for _, name := range s.Without {
-		o.drop(name)
+		o.Drop(name)
 	}
-	out.Body = o.bytes()
+	out.Body = o.Bytes()
 	return out, nil
 }
 
@@ -64,18 +63,6 @@ func pathAt(u *backstop.Upstream, op wire.Op) string {
 		return strings.TrimPrefix(path, "/v1")
 	}
 	return path
-}
-
-// streamed decides whether an event stream is asked for. That the upstream is
-// to be asked plainly is the step's word alone.
-func streamed(r *wire.Request, s *backstop.Step) bool {
-	switch {
-	case r.Op != wire.Chat || s.Plain:
-		return false
-	case r.Stream:
-		return true
-	}
-	return r.Streamable()
 }
 
 // quirks is what one upstream wants otherwise.
@@ -113,41 +100,23 @@ func cannotTake(param, message string) *backstop.Outcome {
 	}
 }
 
-// apply renames, drops and sets parameters, in this order and within each in
-// a fixed one. Renames see the caller's names, drops and sets the new ones.
-func (q quirks) apply(o *object) {
-	for _, from := range slices.Sorted(maps.Keys(q.RenameParams)) {
-		if to := q.RenameParams[from]; !core[from] && !core[to] && to != "" {
-			o.rename(from, to)
-		}
-	}
-	for _, name := range q.DropParams {
-		if !core[name] {
-			o.drop(name)
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(q.SetParams)) {
-		if core[name] {
-			continue
-		}
-		if raw, err := json.Marshal(q.SetParams[name]); err == nil {
-			o.set(name, string(raw))
-		}
-	}
-}
+// apply renames, drops and sets parameters.
+func (q quirks) apply(o *edit.Object) { fit.Apply(&q.Quirks, o, isCore, nil) }
+
+func isCore(name string) bool { return core[name] }
 
 // history shortens tool-call ids that are too long for this upstream.
-func (q quirks) history(o *object) {
-	messages := o.find("messages")
+func (q quirks) history(o *edit.Object) {
+	messages := o.Find("messages")
 	if messages == nil {
 		return
 	}
-	messages.val.ForEach(func(_, m gjson.Result) bool {
+	messages.Val.ForEach(func(_, m gjson.Result) bool {
 		m.Get("content").ForEach(func(_, block gjson.Result) bool {
 			for _, name := range [...]string{"id", "tool_use_id"} {
 				id := block.Get(name)
 				if id.Type == gjson.String && len(id.Str) > q.ToolIDMax && strings.HasPrefix(block.Get("type").Str, "tool_") {
-					o.replace(id, quoted(wire.ToolID(id.Str)))
+					o.Replace(id, edit.Quoted(wire.ToolID(id.Str)))
 				}
 			}
 			return true
@@ -166,9 +135,9 @@ func (m Room) Probe(p *backstop.Probe) wire.Outbound {
 	if p.JSON {
 		question = `Reply with this JSON object: {"ok":true}`
 	}
-	b := append([]byte(`{"model":`), quoted(p.Model)...)
+	b := append([]byte(`{"model":`), edit.Quoted(p.Model)...)
 	b = append(strconv.AppendInt(append(b, `,"max_tokens":`...), probeTokens, 10), `,"messages":[{"role":"user","content":`...)
-	b = append(append(b, quoted(question)...), `}],"stream":`...)
+	b = append(append(b, edit.Quoted(question)...), `}],"stream":`...)
 	r.Body = append(strconv.AppendBool(b, r.Stream), '}')
 	u := p.Upstream
 	if u == nil {

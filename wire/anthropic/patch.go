@@ -7,6 +7,7 @@ import (
 
 	"backstop/sse"
 	"backstop/wire"
+	"backstop/wire/internal/edit"
 )
 
 var (
@@ -38,12 +39,12 @@ func (w *writer) Patch(ev *sse.Event, sig *wire.Signal, text []byte, finish stri
 	if !ok || w.closed || w.over {
 		return nil
 	}
-	x := edits{b: ev.Data}
+	x := edit.New(ev.Data)
 	at := e.root.Get("delta.text")
 	switch {
 	case e.kind == messageDelta:
 		if reason := e.root.Get("delta.stop_reason"); finish != "" && reason.Type == gjson.String {
-			x.replace(reason, quoted(ownReason(finish)))
+			x.Replace(reason, edit.Quoted(ownReason(finish)))
 		}
 	case e.kind == blockStart:
 		at = e.root.Get("content_block.text")
@@ -54,12 +55,12 @@ func (w *writer) Patch(ev *sse.Event, sig *wire.Signal, text []byte, finish stri
 		return nil
 	}
 	if e.kind != messageDelta && at.Type == gjson.String {
-		x.replace(at, quoted(string(text)))
+		x.Replace(at, edit.Quoted(string(text)))
 	}
-	if len(x.list) == 0 {
+	if x.Empty() {
 		return w.Event(ev, sig)
 	}
-	return w.Event(&sse.Event{Name: e.kind, Data: x.apply()}, sig)
+	return w.Event(&sse.Event{Name: e.kind, Data: x.Apply()}, sig)
 }
 
 // Argue implements wire.Patcher. It is in time as long as the block is open
@@ -69,6 +70,6 @@ func (w *writer) Argue(_, call int, text []byte) []byte {
 		return nil
 	}
 	w.out = w.out[:0]
-	w.add(blockDelta, `{"type":"content_block_delta","index":`+strconv.Itoa(call)+`,"delta":{"type":"input_json_delta","partial_json":`+quoted(string(text))+`}}`)
+	w.add(blockDelta, `{"type":"content_block_delta","index":`+strconv.Itoa(call)+`,"delta":{"type":"input_json_delta","partial_json":`+edit.Quoted(string(text))+`}}`)
 	return w.out
 }

@@ -5,6 +5,7 @@ import (
 
 	"backstop"
 	"backstop/wire"
+	"backstop/wire/internal/intake"
 )
 
 const (
@@ -29,14 +30,14 @@ func (Room) Read(op wire.Op, body []byte) (*wire.Request, *backstop.Failure) {
 	t := reading{h: h}
 	r := &wire.Request{Dialect: backstop.Anthropic, Op: op, Body: body, Choices: 1, UsageOn: true}
 	if op != wire.Chat && op != wire.CountTokens {
-		t.refuse("", "operation %q is not one of this dialect", string(op))
+		t.Refuse("", "operation %q is not one of this dialect", string(op))
 	}
 	t.model(r)
 	t.messages()
 	t.answer(r)
 	t.promise(r)
-	if t.fail != nil {
-		return nil, t.fail
+	if t.Fail != nil {
+		return nil, t.Fail
 	}
 	r.InputSize = inputSize(h)
 	return r, nil
@@ -44,25 +45,19 @@ func (Room) Read(op wire.Op, body []byte) (*wire.Request, *backstop.Failure) {
 
 // reading collects the first complaint about a body.
 type reading struct {
-	h    head
-	fail *backstop.Failure
-}
-
-func (t *reading) refuse(param, format string, args ...any) {
-	if t.fail == nil {
-		t.fail = refuse(param, format, args...)
-	}
+	intake.Complaint
+	h intake.Head
 }
 
 func (t *reading) model(r *wire.Request) {
 	v := t.h["model"]
 	switch {
 	case !v.Exists():
-		t.refuse("model", `model is missing: name the model, for example "model": "claude-sonnet-4-5"`)
+		t.Refuse("model", `model is missing: name the model, for example "model": "claude-sonnet-4-5"`)
 	case v.Type != gjson.String || v.Str == "":
-		t.refuse("model", "model must be a string that is not empty")
+		t.Refuse("model", "model must be a string that is not empty")
 	case len(v.Str) > maxModel:
-		t.refuse("model", "model is longer than %d bytes: name one model", maxModel)
+		t.Refuse("model", "model is longer than %d bytes: name one model", maxModel)
 	}
 	r.Model = v.Str
 }
@@ -70,27 +65,27 @@ func (t *reading) model(r *wire.Request) {
 func (t *reading) messages() {
 	v := t.h["messages"]
 	if !v.Exists() {
-		t.refuse("messages", `messages is missing: send at least one, for example [{"role":"user","content":"hello"}]`)
+		t.Refuse("messages", `messages is missing: send at least one, for example [{"role":"user","content":"hello"}]`)
 		return
 	}
 	if !v.IsArray() {
-		t.refuse("messages", "messages must be an array of objects")
+		t.Refuse("messages", "messages must be an array of objects")
 		return
 	}
 	n := 0
 	v.ForEach(func(_, m gjson.Result) bool {
 		if !m.IsObject() {
-			t.refuse("messages", "messages[%d] must be an object with role and content", n)
+			t.Refuse("messages", "messages[%d] must be an object with role and content", n)
 			return false
 		}
 		n++
 		return true
 	})
 	if n == 0 {
-		t.refuse("messages", "messages is empty: send at least one message")
+		t.Refuse("messages", "messages is empty: send at least one message")
 	}
-	if s := t.h["system"]; filled(s) && s.Type != gjson.String && !s.IsArray() {
-		t.refuse("system", "system must be a string or an array of text blocks")
+	if s := t.h["system"]; intake.Filled(s) && s.Type != gjson.String && !s.IsArray() {
+		t.Refuse("system", "system must be a string or an array of text blocks")
 	}
 }
 
@@ -99,40 +94,40 @@ func (t *reading) answer(r *wire.Request) {
 	switch v := t.h["stream"]; {
 	case v.Type == gjson.True:
 		r.Stream = r.Op == wire.Chat
-	case filled(v) && v.Type != gjson.False:
-		t.refuse("stream", "stream must be true or false")
+	case intake.Filled(v) && v.Type != gjson.False:
+		t.Refuse("stream", "stream must be true or false")
 	}
 	v := t.h["max_tokens"]
 	switch {
-	case !filled(v):
+	case !intake.Filled(v):
 		if r.Op == wire.Chat {
-			t.refuse("max_tokens", `max_tokens is missing: say how long the answer may be, for example "max_tokens": 1024`)
+			t.Refuse("max_tokens", `max_tokens is missing: say how long the answer may be, for example "max_tokens": 1024`)
 		}
 	case v.Type != gjson.Number || v.Num != float64(int64(v.Num)) || v.Num > maxAnswerTokens:
-		t.refuse("max_tokens", "max_tokens must be a whole number")
+		t.Refuse("max_tokens", "max_tokens must be a whole number")
 	case v.Num < 1:
-		t.refuse("max_tokens", "max_tokens must be at least 1")
+		t.Refuse("max_tokens", "max_tokens must be at least 1")
 	}
 	r.MaxTokens = int(v.Num)
 	for _, name := range [...]string{"tool_choice", "thinking", "output_format", "output_config", "metadata"} {
-		if t.h.given(name) && !t.h[name].IsObject() {
-			t.refuse(name, "%s must be an object", name)
+		if t.h.Given(name) && !t.h[name].IsObject() {
+			t.Refuse(name, "%s must be an object", name)
 		}
 	}
 	for _, name := range [...]string{"tools", "stop_sequences"} {
-		if t.h.given(name) && !t.h[name].IsArray() {
-			t.refuse(name, "%s must be an array", name)
+		if t.h.Given(name) && !t.h[name].IsArray() {
+			t.Refuse(name, "%s must be an array", name)
 		}
 	}
-	if v := t.h["temperature"]; filled(v) && v.Type != gjson.Number {
-		t.refuse("temperature", "temperature must be a number")
+	if v := t.h["temperature"]; intake.Filled(v) && v.Type != gjson.Number {
+		t.Refuse("temperature", "temperature must be a number")
 	}
 	r.Tools = t.h["tools"].Get("0").Exists()
 }
 
 // promised finds the output format under its present name or the older one.
-func promised(h head) (v gjson.Result, name string) {
-	if v = h["output_config"].Get("format"); filled(v) {
+func promised(h intake.Head) (v gjson.Result, name string) {
+	if v = h["output_config"].Get("format"); intake.Filled(v) {
 		return v, "output_config.format"
 	}
 	return h["output_format"], "output_format"
@@ -141,21 +136,21 @@ func promised(h head) (v gjson.Result, name string) {
 // promise reads which JSON the caller was promised.
 func (t *reading) promise(r *wire.Request) {
 	v, name := promised(t.h)
-	if !filled(v) {
+	if !intake.Filled(v) {
 		return
 	}
 	if v.Get("type").Str != "json_schema" {
 		if v.Get("type").Type != gjson.String {
-			t.refuse(name+".type", "%s.type must be json_schema", name)
+			t.Refuse(name+".type", "%s.type must be json_schema", name)
 		}
 		return
 	}
 	schema := v.Get("schema")
 	switch {
-	case !filled(schema):
+	case !intake.Filled(schema):
 		r.Promise.Kind = wire.PromiseObject
 	case !schema.IsObject():
-		t.refuse(name+".schema", "%s.schema must be an object", name)
+		t.Refuse(name+".schema", "%s.schema must be an object", name)
 	default:
 		r.Promise = wire.Promise{Kind: wire.PromiseSchema, Schema: []byte(schema.Raw)}
 	}

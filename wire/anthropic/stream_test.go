@@ -11,6 +11,7 @@ import (
 	"backstop/internal/testkit"
 	"backstop/sse"
 	"backstop/wire"
+	"backstop/wire/internal/roomtest"
 )
 
 // framed writes events, each named after the type in its data.
@@ -36,41 +37,11 @@ const (
 	overload = `{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`
 )
 
-// played is what a stream comes to.
-type played struct {
-	signals []wire.SignalKind
-	bytes   int
-	outcome backstop.Outcome
-	caller  []byte
-	body    []byte
-}
-
-func play(t testing.TB, stream string, streaming, clean bool) played {
+func play(t testing.TB, stream string, streaming, clean bool) roomtest.Played {
 	t.Helper()
 	r := &wire.Request{Op: wire.Chat, Stream: streaming, UsageOn: true, Dialect: backstop.Anthropic}
 	a := &wire.Reply{Status: 200, Dialect: backstop.Anthropic, Caller: backstop.Anthropic, Surface: wire.SurfaceFirst}
-	read, write, sum := Room{}.Reader(r, a), Room{}.Writer(r), Room{}.Aggregator(r)
-	events := sse.NewReader(strings.NewReader(stream), 0)
-	var p played
-	for {
-		ev, err := events.Next()
-		if ev != nil {
-			sig := read.Event(ev)
-			p.signals = append(p.signals, sig.Kind)
-			p.bytes += sig.Bytes
-			p.caller = append(p.caller, write.Event(ev, &sig)...)
-			if sig.Kind != wire.Fault && sig.Kind != wire.Malformed {
-				sum.Add(ev.Data)
-			}
-		}
-		if err != nil {
-			break
-		}
-	}
-	p.outcome = read.End(clean)
-	p.caller = append(p.caller, write.Close(nil)...)
-	p.body = sum.Body()
-	return p
+	return roomtest.Play(Room{}, r, a, stream, clean)
 }
 
 // checkCaller: whole events with names, and at most one message_stop, last.
@@ -88,8 +59,7 @@ func checkCaller(t testing.TB, out []byte, whole bool) {
 		if ev.Comment {
 			t.Fatalf("comment %q", ev.Raw)
 		}
-		var e map[string]any // a struct's members match in any case, those of most SDKs do not
-		if json.Unmarshal(ev.Data, &e) != nil || e["type"] != ev.Name || ended {
+		if ended || ev.Name == "" || typeOf(ev.Data) != ev.Name {
 			t.Fatalf("event %q, ended %v", ev.Raw, ended)
 		}
 		ended = ev.Name == "message_stop" || ev.Name == "error"
@@ -99,21 +69,31 @@ func checkCaller(t testing.TB, out []byte, whole bool) {
 	}
 }
 
+// typeOf is the type of an event by that very name (a struct's members match in
+// any case, those of most SDKs do not), "" for what is none.
+func typeOf(data []byte) (kind string) {
+	var e map[string]json.RawMessage
+	if json.Unmarshal(data, &e) != nil || json.Unmarshal(e["type"], &kind) != nil {
+		return ""
+	}
+	return kind
+}
+
 func TestAStreamPassesByteForByte(t *testing.T) {
 	stream := framed(start, ping, textOn, hello, world, off, endTurn, stopped)
 	p := play(t, stream, true, true)
-	if string(p.caller) != stream {
-		t.Errorf("got  %q\nwant %q", p.caller, stream)
+	if string(p.Caller) != stream {
+		t.Errorf("got  %q\nwant %q", p.Caller, stream)
 	}
 	want := []wire.SignalKind{wire.Quiet, wire.Quiet, wire.Quiet, wire.Token, wire.Token, wire.Quiet, wire.Token, wire.Terminal}
 	for i, k := range want {
-		if p.signals[i] != k {
-			t.Errorf("event %d is %d, not %d", i, p.signals[i], k)
+		if p.Signals[i] != k {
+			t.Errorf("event %d is %d, not %d", i, p.Signals[i], k)
 		}
 	}
-	o := p.outcome
-	if o.Class != backstop.OK || o.InputTokens != 15 || o.OutputTokens != 7 || p.bytes != len("Hello world\nevent: error") {
-		t.Errorf("%+v, %d bytes", o, p.bytes)
+	o := p.Outcome
+	if o.Class != backstop.OK || o.InputTokens != 15 || o.OutputTokens != 7 || p.Bytes != len("Hello world\nevent: error") {
+		t.Errorf("%+v, %d bytes", o, p.Bytes)
 	}
 }
 
@@ -149,12 +129,12 @@ func TestAStreamIsJudged(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := play(t, c.stream, c.streaming, c.clean)
-			if got := p.outcome.Reason(); got != c.want {
-				t.Errorf("%s, want %s (%+v)", got, c.want, p.outcome)
+			if got := p.Outcome.Reason(); got != c.want {
+				t.Errorf("%s, want %s (%+v)", got, c.want, p.Outcome)
 			}
-			checkCaller(t, p.caller, false)
-			if o := p.outcome; o.Kind != backstop.KindBlank && bytes.Contains(p.caller, []byte("message_stop")) != (o.Class == backstop.OK) {
-				t.Errorf("the end does not fit: %s", p.caller)
+			checkCaller(t, p.Caller, false)
+			if o := p.Outcome; o.Kind != backstop.KindBlank && bytes.Contains(p.Caller, []byte("message_stop")) != (o.Class == backstop.OK) {
+				t.Errorf("the end does not fit: %s", p.Caller)
 			}
 		})
 	}
@@ -164,11 +144,11 @@ func TestSloppyStreamsArePutRight(t *testing.T) {
 	nameless := strings.NewReplacer("event: message_start\n", "", "event: content_block_delta\n", "").Replace(framed(start, textOn, hello, off, endTurn))
 	nameless = ": hi\n\n" + strings.Replace(nameless, "end_turn", "stop", 1) + "event: x\ndata: not json\n\n"
 	p := play(t, nameless, true, true)
-	if want := framed(start, textOn, hello, off, endTurn, stopped); string(p.caller) != want {
-		t.Errorf("got  %s\nwant %s", p.caller, want)
+	if want := framed(start, textOn, hello, off, endTurn, stopped); string(p.Caller) != want {
+		t.Errorf("got  %s\nwant %s", p.Caller, want)
 	}
-	if !bytes.Contains(p.body, []byte(`"stop_reason":"end_turn"`)) {
-		t.Errorf("%s", p.body)
+	if !bytes.Contains(p.Body, []byte(`"stop_reason":"end_turn"`)) {
+		t.Errorf("%s", p.Body)
 	}
 }
 
@@ -191,15 +171,15 @@ func TestStreamsBecomeBodiesAndBodiesStreams(t *testing.T) {
 		`{"type":"content_block_stop","index":3}`,
 		`{"type":"message_delta","delta":{"stop_reason":"tool_use","stop_sequence":null},"usage":{"output_tokens":20},"context_management":{"applied_edits":[]}}`, stopped)
 	p := play(t, stream, false, true)
-	testkit.Golden(t, "tools.json", append(p.body, '\n'))
+	testkit.Golden(t, "tools.json", append(p.Body, '\n'))
 	sum := Room{}.Aggregator(nil)
-	for _, data := range (Room{}).Explode(nil, p.body) {
+	for _, data := range (Room{}).Explode(nil, p.Body) {
 		sum.Add(data)
 	}
-	if again := sum.Body(); string(again) != string(p.body) {
-		t.Errorf("got  %s\nwant %s", again, p.body)
+	if again := sum.Body(); string(again) != string(p.Body) {
+		t.Errorf("got  %s\nwant %s", again, p.Body)
 	}
-	if _, _, ok := (Room{}).Content(p.body); ok {
+	if _, _, ok := (Room{}).Content(p.Body); ok {
 		t.Error("a tool call is no text")
 	}
 }
@@ -209,8 +189,8 @@ func TestToolInputThatIsNoJSONIsMarked(t *testing.T) {
 		`{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"t","name":"f","input":{}}}`,
 		`{"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"{\"a\":\"b"}}`,
 		off, strings.Replace(endTurn, "end_turn", "max_tokens", 1), stopped), false, true)
-	if !json.Valid(p.body) || !bytes.Contains(p.body, []byte(`"input":{"INVALID_JSON":"{\"a\":\"b"}`)) {
-		t.Errorf("%s", p.body)
+	if !json.Valid(p.Body) || !bytes.Contains(p.Body, []byte(`"input":{"INVALID_JSON":"{\"a\":\"b"}`)) {
+		t.Errorf("%s", p.Body)
 	}
 }
 

@@ -1,14 +1,13 @@
 package anthropic
 
 import (
-	"bytes"
-	"encoding/json"
-
 	"github.com/tidwall/gjson"
 
 	"backstop"
 	"backstop/sse"
 	"backstop/wire"
+	"backstop/wire/internal/edit"
+	"backstop/wire/internal/follow"
 )
 
 // writer passes on one stream.
@@ -93,27 +92,21 @@ func (w *writer) ending(data []byte, e *event) []byte {
 	if word == v.Str {
 		return nil
 	}
-	x := edits{b: data}
-	x.replace(v, quoted(word))
-	return x.apply()
+	x := edit.New(data)
+	x.Replace(v, edit.Quoted(word))
+	return x.Apply()
 }
 
 // passed frames an event anew where it has to be.
 func (w *writer) passed(ev *sse.Event, name string, edited []byte) []byte {
-	if edited == nil && ev.Name == name && closedEvent(ev.Raw) {
+	if edited == nil && ev.Name == name && follow.Closed(ev.Raw) {
 		return ev.Raw
 	}
 	if edited == nil {
 		edited = ev.Data
 	}
-	w.out = sse.Append(w.out[:0], name, oneLine(edited))
+	w.out = sse.Append(w.out[:0], name, edit.OneLine(edited))
 	return w.out
-}
-
-// closedEvent reports whether raw ends with a blank line. The last event of a
-// stream that was cut may lack it, and one of our own has no raw bytes.
-func closedEvent(raw []byte) bool {
-	return bytes.HasSuffix(raw, []byte("\n\n")) || bytes.HasSuffix(raw, []byte("\r\n\r\n")) || bytes.HasSuffix(raw, []byte("\r\r"))
 }
 
 func (w *writer) Close(note *wire.Note) []byte {
@@ -126,19 +119,10 @@ func (w *writer) Close(note *wire.Note) []byte {
 	}
 	stop := []byte(`{"type":"message_stop"}`)
 	if note != nil {
-		stop = append(append([]byte(`{"type":"message_stop","x_backstop":`), noteJSON(note)...), '}')
+		stop = append(append([]byte(`{"type":"message_stop","x_backstop":`), edit.Note(note)...), '}')
 	}
 	w.out = sse.Append(w.out[:0], messageStop, stop)
 	return w.out
-}
-
-// noteJSON cannot fail: a note holds strings, numbers and booleans.
-func noteJSON(n *wire.Note) []byte {
-	b, err := json.Marshal(n)
-	if err != nil {
-		return []byte("{}")
-	}
-	return b
 }
 
 // Failure ends the stream: after it nothing more is written.
@@ -147,20 +131,8 @@ func (w *writer) Failure(f *backstop.Failure, id string) []byte {
 		return nil
 	}
 	w.closed = true
-	w.out = sse.Append(append(w.out[:0], w.stop...), errorEvent, oneLine(Room{}.Failure(f, id)))
+	w.out = sse.Append(append(w.out[:0], w.stop...), errorEvent, edit.OneLine(Room{}.Failure(f, id)))
 	return w.out
-}
-
-// oneLine takes the line breaks out of JSON, so that it is one data line.
-func oneLine(b []byte) []byte {
-	if bytes.IndexByte(b, '\n') < 0 && bytes.IndexByte(b, '\r') < 0 {
-		return b
-	}
-	var out bytes.Buffer
-	if json.Compact(&out, b) != nil {
-		return b
-	}
-	return out.Bytes()
 }
 
 // usageOf reads a usage object. The dialect counts what came from a cache, or

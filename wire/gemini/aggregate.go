@@ -6,12 +6,13 @@ import (
 	"github.com/tidwall/gjson"
 
 	"backstop/wire"
+	"backstop/wire/internal/edit"
 )
 
 // aggregate puts a stream together. Each event costs its own length.
 type aggregate struct {
-	top        fields
-	usage      fields
+	top        edit.Fields
+	usage      edit.Fields
 	candidates []*candidate // by index, nil = not seen
 }
 
@@ -31,12 +32,12 @@ func (a *aggregate) Add(data []byte) {
 	c.root.ForEach(func(k, v gjson.Result) bool {
 		switch name := k.String(); name {
 		case "candidates":
-			a.top.put(name, "[]")
+			a.top.Put(name, "[]")
 		case "usageMetadata":
-			a.usage.merge(v)
-			a.top.put(name, "{}")
+			a.usage.Merge(v)
+			a.top.Put(name, "{}")
 		default:
-			a.top.put(name, v.Raw)
+			a.top.Put(name, v.Raw)
 		}
 		return true
 	})
@@ -53,22 +54,15 @@ func (a *aggregate) Add(data []byte) {
 
 // Body returns the plain body. It may be asked more than once.
 func (a *aggregate) Body() []byte {
-	out := []byte{'{'}
-	for i, f := range a.top.list {
-		if i > 0 {
-			out = append(out, ',')
-		}
-		out = append(wire.AppendString(out, f.name), ':')
-		switch f.name {
+	return a.top.AppendWith(nil, func(out []byte, f edit.Field) []byte {
+		switch f.Name {
 		case "candidates":
-			out = a.appendCandidates(out)
+			return a.appendCandidates(out)
 		case "usageMetadata":
-			out = a.usage.appendTo(out)
-		default:
-			out = append(out, f.raw...)
+			return a.usage.AppendTo(out)
 		}
-	}
-	return append(out, '}')
+		return append(out, f.Raw...)
+	})
 }
 
 func (a *aggregate) appendCandidates(out []byte) []byte {
@@ -89,8 +83,8 @@ func (a *aggregate) appendCandidates(out []byte) []byte {
 
 // candidate is one candidate so far.
 type candidate struct {
-	fields
-	content  fields
+	edit.Fields
+	content  edit.Fields
 	parts    []*part
 	logprobs lists
 	cited    lists
@@ -100,26 +94,26 @@ func (c *candidate) add(v gjson.Result) {
 	v.ForEach(func(k, v gjson.Result) bool {
 		switch name := k.String(); {
 		case name == "content" && v.IsObject():
-			c.put(name, "{}")
+			c.Put(name, "{}")
 			v.ForEach(func(k, v gjson.Result) bool {
 				if k.String() == "parts" && v.IsArray() {
-					c.content.put("parts", "[]")
+					c.content.Put("parts", "[]")
 					c.addParts(v)
 				} else {
-					c.content.put(k.String(), v.Raw)
+					c.content.Put(k.String(), v.Raw)
 				}
 				return true
 			})
 		case name == "finishReason" && v.Str != "":
-			c.put(name, quoted(ownReason(v.Str)))
+			c.Put(name, edit.Quoted(ownReason(v.Str)))
 		case name == "logprobsResult" && v.IsObject():
 			c.logprobs.add(v)
-			c.put(name, "{}")
+			c.Put(name, "{}")
 		case name == "citationMetadata" && v.IsObject():
 			c.cited.add(v)
-			c.put(name, "{}")
+			c.Put(name, "{}")
 		default:
-			c.put(name, v.Raw)
+			c.Put(name, v.Raw)
 		}
 		return true
 	})
@@ -183,36 +177,23 @@ func (p *part) appendTo(out []byte) []byte {
 }
 
 func (c *candidate) appendTo(out []byte) []byte {
-	out = append(out, '{')
-	for i, f := range c.list {
-		if i > 0 {
-			out = append(out, ',')
-		}
-		out = append(wire.AppendString(out, f.name), ':')
-		switch f.name {
+	return c.AppendWith(out, func(out []byte, f edit.Field) []byte {
+		switch f.Name {
 		case "content":
-			out = c.appendContent(out)
+			return c.appendContent(out)
 		case "logprobsResult":
-			out = c.logprobs.appendTo(out, f.raw)
+			return c.logprobs.appendTo(out, f.Raw)
 		case "citationMetadata":
-			out = c.cited.appendTo(out, f.raw)
-		default:
-			out = append(out, f.raw...)
+			return c.cited.appendTo(out, f.Raw)
 		}
-	}
-	return append(out, '}')
+		return append(out, f.Raw...)
+	})
 }
 
 func (c *candidate) appendContent(out []byte) []byte {
-	out = append(out, '{')
-	for i, f := range c.content.list {
-		if i > 0 {
-			out = append(out, ',')
-		}
-		out = append(wire.AppendString(out, f.name), ':')
-		if f.name != "parts" {
-			out = append(out, f.raw...)
-			continue
+	return c.content.AppendWith(out, func(out []byte, f edit.Field) []byte {
+		if f.Name != "parts" {
+			return append(out, f.Raw...)
 		}
 		out = append(out, '[')
 		for j, p := range c.parts {
@@ -221,7 +202,6 @@ func (c *candidate) appendContent(out []byte) []byte {
 			}
 			out = p.appendTo(out)
 		}
-		out = append(out, ']')
-	}
-	return append(out, '}')
+		return append(out, ']')
+	})
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"backstop/wire"
+	"backstop/wire/internal/edit"
 )
 
 // Compose makes a plain body from a local answer: one text, finish reason
@@ -18,7 +19,7 @@ func (Room) Compose(r *wire.Request, a *wire.Answer) []byte {
 	b := wire.AppendString([]byte(`{"candidates":[{"content":{"parts":[{"text":`), a.Text)
 	b = append(b, `}],"role":"model"},"finishReason":"STOP","index":0}],"usageMetadata":{"promptTokenCount":0,"candidatesTokenCount":0,"totalTokenCount":0},"modelVersion":`...)
 	b = wire.AppendString(append(wire.AppendString(b, a.Model), `,"responseId":`...), a.ID)
-	return append(append(append(b, `,"x_backstop":`...), noteJSON(&a.Note)...), '}')
+	return append(append(append(b, `,"x_backstop":`...), edit.Note(&a.Note)...), '}')
 }
 
 // Annotate adds the x_backstop object to a plain body, in place of one that
@@ -27,7 +28,7 @@ func (Room) Annotate(body []byte, n *wire.Note) []byte {
 	if n == nil || !wire.ValidJSON(body) || !gjson.ParseBytes(body).IsObject() {
 		return body
 	}
-	return setMember(body, "x_backstop", string(noteJSON(n)))
+	return edit.SetMember(body, "x_backstop", string(edit.Note(n)))
 }
 
 // Explode turns a plain body into the events of the same answer, without
@@ -37,7 +38,7 @@ func (Room) Explode(_ *wire.Request, body []byte) [][]byte {
 	if _, ok := parseData(body); !ok {
 		return nil
 	}
-	return [][]byte{oneLine(body)}
+	return [][]byte{edit.OneLine(body)}
 }
 
 // Content returns the text of the first candidate and, in the words that all
@@ -79,13 +80,13 @@ func answers(part gjson.Result, kind pieceKind) bool {
 // candidate gets all of it, further ones go. Every other byte stays.
 func (Room) Replace(body []byte, text string) []byte {
 	c, _ := parseData(body)
-	e := &edits{b: body}
+	e := edit.New(body)
 	exchange(e, c.candidates.Get("0"), text)
-	return e.apply()
+	return e.Apply()
 }
 
 // exchange puts text in the place of a candidate's.
-func exchange(e *edits, candidate gjson.Result, text string) {
+func exchange(e *edit.Edits, candidate gjson.Result, text string) {
 	done, before := false, -1 // end of the part before
 	eachPart(candidate, func(part gjson.Result, kind pieceKind, _ int) {
 		end := part.Index + len(part.Raw)
@@ -95,11 +96,11 @@ func exchange(e *edits, candidate gjson.Result, text string) {
 			switch {
 			case !done:
 				done = true
-				e.replace(v, quoted(text))
+				e.Replace(v, edit.Quoted(text))
 			case plain:
-				e.splice(before, end, "")
+				e.Splice(before, end, "")
 			default:
-				e.replace(v, `""`) // its signature stays
+				e.Replace(v, `""`) // its signature stays
 			}
 		}
 		before = end

@@ -5,6 +5,7 @@ import (
 
 	"backstop/sse"
 	"backstop/wire"
+	"backstop/wire/internal/intake"
 )
 
 // chunk is an answer, or what one event of a streamed answer brings: both have
@@ -50,11 +51,11 @@ func parseData(data []byte) (c chunk, ok bool) {
 		}
 		return true
 	})
-	if twice || filled(c.fault) {
+	if twice || intake.Filled(c.fault) {
 		return c, false
 	}
 	seen = seen || c.candidates.IsArray() || c.feedback.IsObject() || c.usage.IsObject()
-	return c, seen && (!filled(c.candidates) || c.candidates.IsArray()) && c.sound()
+	return c, seen && (!intake.Filled(c.candidates) || c.candidates.IsArray()) && c.sound()
 }
 
 // sound reports whether the candidates are objects with an index that can be.
@@ -62,7 +63,7 @@ func (c *chunk) sound() bool {
 	good := true
 	c.candidates.ForEach(func(_, v gjson.Result) bool {
 		n := v.Get("index")
-		good = v.IsObject() && (!filled(n) || n.Type == gjson.Number && n.Num >= 0 && n.Num < maxCandidates && n.Num == float64(int(n.Num)))
+		good = v.IsObject() && (!intake.Filled(n) || n.Type == gjson.Number && n.Num >= 0 && n.Num < maxCandidates && n.Num == float64(int(n.Num)))
 		return good
 	})
 	return good

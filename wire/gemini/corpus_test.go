@@ -1,85 +1,36 @@
 package gemini
 
 import (
-	"bufio"
-	"bytes"
-	"encoding/json"
-	"net/http"
-	"os"
 	"strings"
 	"testing"
-	"time"
 
 	"backstop"
-	"backstop/sse"
 	"backstop/wire"
+	"backstop/wire/internal/roomtest"
 )
 
-// judged is one line of the file of upstream answers that all rooms share.
-type judged struct {
-	ID, Vendor, Surface, Body, Dialect string
-
-	Status  int
-	Headers map[string]string
-	Want    struct {
-		Outcome, Kind, Counts, Caller string
-
-		ParkMS    *int64 `json:"park_ms"`
-		RetrySame bool   `json:"retry_same"`
-		NextTier  bool   `json:"next_tier"`
-	}
-}
-
-func (j *judged) reply(s wire.Surface) *wire.Reply {
-	h := http.Header{}
-	for k, v := range j.Headers {
-		h.Set(k, v)
-	}
-	return &wire.Reply{
-		Vendor: j.Vendor, Dialect: backstop.Gemini, Caller: backstop.Gemini, Surface: s,
-		Status: j.Status, Header: h, Body: []byte(j.Body), Now: time.Date(2026, 11, 29, 12, 0, 0, 0, time.UTC),
-	}
-}
-
 // verdict runs an answer through whatever part of the room sees it first.
-func (j *judged) verdict() backstop.Outcome {
+func verdict(j *roomtest.Answer) backstop.Outcome {
+	reply := func(s wire.Surface) *wire.Reply { return j.Reply(backstop.Gemini, backstop.Gemini, s) }
 	switch {
 	case j.Surface == "http":
-		return wire.Judge(j.reply(wire.SurfaceHTTP))
+		return wire.Judge(reply(wire.SurfaceHTTP))
 	case !strings.HasPrefix(j.Surface, "stream-"):
-		return Room{}.JudgeBody(nil, j.reply(wire.SurfaceBody))
+		return Room{}.JudgeBody(nil, reply(wire.SurfaceBody))
 	}
-	r := Room{}.Reader(&wire.Request{Op: wire.Chat, Stream: true}, j.reply(wire.SurfaceFirst))
-	events := sse.NewReader(strings.NewReader(j.Body), 0)
-	for {
-		ev, err := events.Next()
-		if ev != nil && r.Event(ev).Kind == wire.Fault || err != nil {
-			return r.End(true)
-		}
-	}
+	return roomtest.Verdict(Room{}.Reader(&wire.Request{Op: wire.Chat, Stream: true}, reply(wire.SurfaceFirst)), j.Body)
 }
 
 func TestRecordedAnswersGetTheirVerdict(t *testing.T) {
-	b, err := os.ReadFile("../openai/testdata/upstream-answers.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
 	seen := 0
-	for lines := bufio.NewScanner(bytes.NewReader(b)); lines.Scan(); {
-		var j judged
-		if err := json.Unmarshal(lines.Bytes(), &j); err != nil {
-			t.Fatal(err)
-		}
+	for _, j := range roomtest.Answers(t) {
 		if j.Dialect != "gemini" {
 			continue
 		}
 		seen++
 		t.Run(j.ID, func(t *testing.T) {
-			o, w := j.verdict(), j.Want
-			if o.Class.String() != w.Outcome || string(o.Kind) != w.Kind || o.RetrySame != w.RetrySame || o.NextTier != w.NextTier ||
-				(o.Counts != backstop.CountsNone) != (w.Counts != "none") || o.Passthrough != (w.Caller == "passthrough") {
-				t.Errorf("%+v, want %+v", o, w)
-			}
+			o, w := verdict(&j), j.Want
+			j.Check(t, o)
 			if o.HasHint != (w.ParkMS != nil) || w.ParkMS != nil && o.Hint.Milliseconds() != *w.ParkMS {
 				t.Errorf("the delay is %v", o.Hint)
 			}

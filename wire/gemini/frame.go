@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"backstop/sse"
+	"backstop/wire/internal/edit"
 )
 
 const crlf = "\r\n"
@@ -22,11 +23,11 @@ func (w *writer) frame(dst, data, raw []byte) []byte {
 	case end != "" && end == w.end:
 		return append(dst, raw...)
 	case w.end == crlf:
-		dst = append(append(dst, "data: "...), oneLine(data)...)
+		dst = append(append(dst, "data: "...), edit.OneLine(data)...)
 		return append(dst, crlf+crlf...)
 	}
 	w.end = "\n"
-	return sse.Append(dst, "", oneLine(data))
+	return sse.Append(dst, "", edit.OneLine(data))
 }
 
 // Blank is an event of nothing, which keeps a stream open: a comment would be a

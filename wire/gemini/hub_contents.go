@@ -7,6 +7,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"backstop/wire"
+	"backstop/wire/internal/intake"
 )
 
 func (h *hubRead) system(v gjson.Result) {
@@ -25,7 +26,7 @@ func (h *hubRead) system(v gjson.Result) {
 // for nothing.
 func (h *hubRead) parts(v gjson.Result, at string, visit func(i int, part gjson.Result) bool) {
 	list := pick(v, "parts")
-	if filled(list) && !list.IsArray() && !list.IsObject() {
+	if intake.Filled(list) && !list.IsArray() && !list.IsObject() {
 		h.extra(at+".parts", false)
 	}
 	each(list, func(i int, part gjson.Result) bool {
@@ -42,7 +43,7 @@ func (h *hubRead) parts(v gjson.Result, at string, visit func(i int, part gjson.
 func (h *hubRead) contents(v gjson.Result) {
 	each(v, func(i int, c gjson.Result) bool {
 		h.turn(c, place("contents", i))
-		return h.fail == nil
+		return h.Fail == nil
 	})
 	for i, n := range h.pieced {
 		if i == 0 || h.pieced[i-1] != n {
@@ -102,7 +103,7 @@ func (h *hubRead) turn(c gjson.Result, at string) {
 			return true
 		}
 		h.part(&t.Parts, &f, place(at+".parts", i))
-		return h.fail == nil
+		return h.Fail == nil
 	})
 	if len(t.Parts) > 0 || !split {
 		h.p.Turns = append(h.p.Turns, t)
@@ -144,7 +145,7 @@ func takeApart(v gjson.Result) (f partFields) {
 
 // part reads one part of what was said.
 func (h *hubRead) part(to *[]wire.Part, f *partFields, at string) {
-	if filled(f.signature) && f.signature.Str != unsigned {
+	if intake.Filled(f.signature) && f.signature.Str != unsigned {
 		h.extra("thoughtSignature", true) // only its issuer can read it
 	}
 	switch {
@@ -261,7 +262,7 @@ func (l *ledger) answer(v gjson.Result) (wire.Part, bool) {
 // resultText is the text of a result: what stands alone under output or result,
 // or under error if the function failed, else the whole object.
 func resultText(v gjson.Result) (parts []wire.Part, failed bool) {
-	if !filled(v) {
+	if !intake.Filled(v) {
 		return nil, false
 	}
 	text, n := v.Raw, 0

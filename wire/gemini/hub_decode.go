@@ -7,6 +7,7 @@ import (
 
 	"backstop/sse"
 	"backstop/wire"
+	"backstop/wire/internal/edit"
 )
 
 // Decoder reads the events of a stream. A finish reason ends a candidate once;
@@ -15,7 +16,7 @@ func (Room) Decoder() wire.Decoder { return &decoder{} }
 
 type decoder struct {
 	list    []wire.Delta
-	usage   fields // raw counts, as the events report them
+	usage   edit.Fields // raw counts, as the events report them
 	started bool
 	id      string // of the answer
 	calls   int
@@ -33,8 +34,8 @@ func (d *decoder) Event(ev *sse.Event) []wire.Delta {
 	if !ok {
 		return nil
 	}
-	d.usage.merge(c.usage)
-	usage := usageOf(gjson.ParseBytes(d.usage.appendTo(nil)))
+	d.usage.Merge(c.usage)
+	usage := usageOf(gjson.ParseBytes(d.usage.AppendTo(nil)))
 	report := func() {
 		if usage.Reported() {
 			d.add(wire.Delta{Kind: wire.DeltaUsage, Usage: usage})

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"backstop/wire"
+	"backstop/wire/internal/edit"
 )
 
 // Encoder makes the events of a stream of generateContent.
@@ -169,7 +170,7 @@ func (e *encoder) release(index int, all bool) {
 			id = wire.ToolID(e.head.ID + "." + strconv.Itoa(e.calls))
 		}
 		e.calls++
-		e.part(index, appendAnswerCall(nil, id, w.name, string(oneLine([]byte(args)))))
+		e.part(index, appendAnswerCall(nil, id, w.name, string(edit.OneLine([]byte(args)))))
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"backstop"
 	"backstop/wire"
+	"backstop/wire/internal/intake"
 )
 
 // hints are parameters of the caller's that may be left out for an upstream
@@ -47,13 +48,13 @@ func (Room) ToHub(r *wire.Request) (*wire.Prompt, *backstop.Failure) {
 		read.extra("countTokens", false)
 	}
 	gjson.ParseBytes(r.Body).ForEach(func(k, v gjson.Result) bool {
-		if filled(v) {
+		if intake.Filled(v) {
 			read.field(camel(k.String()), v)
 		}
-		return read.fail == nil
+		return read.Fail == nil
 	})
-	if read.fail != nil {
-		return nil, read.fail
+	if read.Fail != nil {
+		return nil, read.Fail
 	}
 	read.sayJSON()
 	return p, nil
@@ -61,12 +62,12 @@ func (Room) ToHub(r *wire.Request) (*wire.Prompt, *backstop.Failure) {
 
 // hubRead collects a prompt and the first complaint.
 type hubRead struct {
+	intake.Complaint
 	p            *wire.Prompt
 	promise      wire.Promise
-	head, config head
+	head, config intake.Head
 	calls        ledger
 	pieced       []int // turns that came in several contents, in order
-	fail         *backstop.Failure
 }
 
 // maxExtras bounds the list of what the hub has no field for: one thing that is
@@ -90,12 +91,6 @@ func (h *hubRead) extra(name string, hint bool) {
 	h.p.Extras = append(h.p.Extras, wire.Extra{Name: name, Hint: hint})
 }
 
-func (h *hubRead) refuse(param, format string, args ...any) {
-	if h.fail == nil {
-		h.fail = refuse(param, format, args...)
-	}
-}
-
 // field reads one parameter.
 func (h *hubRead) field(name string, v gjson.Result) {
 	switch name {
@@ -106,10 +101,10 @@ func (h *hubRead) field(name string, v gjson.Result) {
 		h.system(v)
 	case "generationConfig":
 		v.ForEach(func(k, v gjson.Result) bool {
-			if filled(v) {
+			if intake.Filled(v) {
 				h.configured(camel(k.String()), v)
 			}
-			return h.fail == nil
+			return h.Fail == nil
 		})
 	case "tools":
 		h.tools(v)
@@ -207,7 +202,7 @@ func (h *hubRead) sayJSON() {
 func (h *hubRead) thinking(v gjson.Result) {
 	v.ForEach(func(k, v gjson.Result) bool {
 		switch name := camel(k.String()); {
-		case !filled(v):
+		case !intake.Filled(v):
 		case name == "includeThoughts":
 		case name == "thinkingBudget" && v.Num > 0 && v.Num < maxAnswerTokens:
 			h.p.Budget = int(v.Num)

@@ -8,6 +8,7 @@ import (
 
 	"backstop"
 	"backstop/wire"
+	"backstop/wire/internal/edit"
 )
 
 // maxToolName and maxStops are the API's own bounds.
@@ -188,7 +189,7 @@ func (w *hubWrite) tools() {
 	case wire.ChoiceRequired:
 		mode = `"ANY"`
 	case wire.ChoiceNamed:
-		mode = `"ANY","allowedFunctionNames":[` + quoted(p.ToolChoice.Name) + `]`
+		mode = `"ANY","allowedFunctionNames":[` + edit.Quoted(p.ToolChoice.Name) + `]`
 	default:
 		return
 	}
@@ -220,7 +221,7 @@ func typed(schema []byte) []byte {
 		return []byte(anyObject)
 	}
 	if !gjson.GetBytes(schema, "type").Exists() {
-		return setMember(schema, "type", `"object"`)
+		return edit.SetMember(schema, "type", `"object"`)
 	}
 	return schema
 }

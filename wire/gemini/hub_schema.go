@@ -4,6 +4,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"backstop/wire"
+	"backstop/wire/internal/edit"
 )
 
 // The instructions that stand for a promise of JSON where the API has no word
@@ -29,7 +30,7 @@ func (w *hubWrite) promise() (ask string) {
 	if !w.takes("responseMimeType") || !w.takes("generationConfig") || len(w.p.Tools) > 0 && hasPrefix(name, early) {
 		return ask
 	}
-	w.set("responseMimeType", quoted(jsonMedia))
+	w.set("responseMimeType", edit.Quoted(jsonMedia))
 	if p.Kind != wire.PromiseSchema || hasPrefix(name, schemaless) || !w.takes("responseJsonSchema") || !compiled(p.Schema) {
 		return ask
 	}

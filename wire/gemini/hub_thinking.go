@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"backstop"
+	"backstop/wire/internal/edit"
 )
 
 // budgets are the thinking tokens that stand for an effort, as the vendor
@@ -74,7 +75,7 @@ func (w *hubWrite) level(name string) {
 		w.losses.Lefts(p, "reasoning_effort")
 		return
 	}
-	w.show(`"thinkingLevel":` + quoted(strings.ToUpper(word)))
+	w.show(`"thinkingLevel":` + edit.Quoted(strings.ToUpper(word)))
 }
 
 // show asks for the thoughts as well, because a model that streams them is

@@ -6,6 +6,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"backstop/wire"
+	"backstop/wire/internal/intake"
 )
 
 // tools reads the functions. Everything else that may stand in a tool is run
@@ -15,32 +16,32 @@ func (h *hubRead) tools(v gjson.Result) {
 		at := place("tools", i)
 		t.ForEach(func(k, v gjson.Result) bool {
 			switch name := camel(k.String()); {
-			case !filled(v):
+			case !intake.Filled(v):
 			case name == "functionDeclarations":
 				each(v, func(j int, f gjson.Result) bool {
 					h.function(f, place(at+"."+name, j))
-					return h.fail == nil
+					return h.Fail == nil
 				})
 			default:
 				h.extra(at+"."+name, false)
 			}
-			return h.fail == nil
+			return h.Fail == nil
 		})
-		return h.fail == nil
+		return h.Fail == nil
 	})
 }
 
 func (h *hubRead) function(f gjson.Result, at string) {
 	t := wire.Tool{Name: f.Get("name").Str, Description: f.Get("description").Str}
 	if t.Name == "" {
-		h.refuse(at+".name", "%s has no name", at)
+		h.Refuse(at+".name", "%s has no name", at)
 	}
 	if s := pick(f, "parametersJsonSchema"); s.IsObject() {
 		t.Schema = []byte(s.Raw)
 	} else if s := f.Get("parameters"); s.IsObject() {
 		var ok bool
 		if t.Schema, ok = standardSchema(s); !ok {
-			h.refuse(at+".parameters", "%s.parameters is too deep or too large", at)
+			h.Refuse(at+".parameters", "%s.parameters is too deep or too large", at)
 		}
 	}
 	if b := f.Get("behavior").Str; b != "" && b != "BLOCKING" && b != "UNSPECIFIED" {
@@ -52,7 +53,7 @@ func (h *hubRead) function(f gjson.Result, at string) {
 func (h *hubRead) toolConfig(v gjson.Result) {
 	v.ForEach(func(k, v gjson.Result) bool {
 		switch name := camel(k.String()); {
-		case !filled(v):
+		case !intake.Filled(v):
 		case name == "functionCallingConfig":
 			h.calling(v)
 		default:

@@ -6,6 +6,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"backstop/wire"
+	"backstop/wire/internal/edit"
 )
 
 var (
@@ -60,7 +61,7 @@ func (m Room) Mend(body []byte, pieces []wire.Piece) []byte {
 		given[[2]int{pieces[i].Choice, pieces[i].Call}] = &pieces[i]
 	}
 	c, _ := parseData(body)
-	e := &edits{b: body}
+	e := edit.New(body)
 	n := -1
 	c.candidates.ForEach(func(_, v gjson.Result) bool {
 		n++
@@ -81,22 +82,22 @@ func (m Room) Mend(body []byte, pieces []wire.Piece) []byte {
 		}
 		argue(e, v, args)
 		if reason := v.Get("finishReason"); cut && reason.Exists() && (finish(v) == "" || finishOf(finish(v)).Kind == wire.FinishGood) {
-			e.replace(reason, `"MAX_TOKENS"`)
+			e.Replace(reason, `"MAX_TOKENS"`)
 		}
 		return n < maxPieces
 	})
-	return e.apply()
+	return e.Apply()
 }
 
 // argue puts other arguments into a candidate's function calls.
-func argue(e *edits, candidate gjson.Result, args map[int]string) {
+func argue(e *edit.Edits, candidate gjson.Result, args map[int]string) {
 	n := 0
 	eachPart(candidate, func(part gjson.Result, kind pieceKind, _ int) {
 		if kind != pieceCall {
 			return
 		}
 		if text, ok := args[n]; ok && part.Get("functionCall.args").Exists() {
-			e.replace(part.Get("functionCall.args"), text)
+			e.Replace(part.Get("functionCall.args"), text)
 		}
 		n++
 	})

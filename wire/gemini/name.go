@@ -75,4 +75,3 @@ func each(v gjson.Result, visit func(i int, e gjson.Result) bool) {
 }
 
 // filled reports whether a value is there and not null.
-func filled(v gjson.Result) bool { return v.Exists() && v.Type != gjson.Null }

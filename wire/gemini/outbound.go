@@ -2,9 +2,6 @@ package gemini
 
 import (
 	"bytes"
-	"encoding/json"
-	"maps"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -12,6 +9,8 @@ import (
 
 	"backstop"
 	"backstop/wire"
+	"backstop/wire/internal/edit"
+	"backstop/wire/internal/fit"
 )
 
 // core parameters are the plan's and the room's business: no quirk drops,
@@ -31,7 +30,7 @@ var promising = map[string]bool{"generationConfig": true, "responseMimeType": tr
 // rejected/param with NextTier when the upstream cannot take the call at all,
 // for example because a model's name cannot stand in a path.
 func (Room) Outbound(r *wire.Request, u *backstop.Upstream, s *backstop.Step) (wire.Outbound, *backstop.Outcome) {
-	out := wire.Outbound{Body: r.Body, Stream: streamed(r, s)}
+	out := wire.Outbound{Body: r.Body, Stream: r.Op == wire.Chat && fit.Streamed(r, s)}
 	name := s.Model
 	if name == "" {
 		name = r.Model
@@ -51,22 +50,10 @@ func (Room) Outbound(r *wire.Request, u *backstop.Upstream, s *backstop.Step) (w
 	}
 	q.apply(o)
 	for _, param := range s.Without {
-		o.drop(param)
+		o.Drop(param)
 	}
 	out.Body = o.bytes()
 	return out, nil
-}
-
-// streamed decides whether an event stream is asked for. That the upstream is
-// to be asked plainly is the step's word alone.
-func streamed(r *wire.Request, s *backstop.Step) bool {
-	switch {
-	case r.Op != wire.Chat || s.Plain:
-		return false
-	case r.Stream:
-		return true
-	}
-	return r.Streamable()
 }
 
 // quirks is what one upstream wants otherwise.
@@ -99,28 +86,10 @@ func cannotTake(param, message string) *backstop.Outcome {
 	}
 }
 
-// apply renames, drops and sets parameters, in this order and within each in
-// a fixed one. Renames see the caller's names, drops and sets the new ones.
-func (q quirks) apply(o *request) {
-	for _, from := range slices.Sorted(maps.Keys(q.RenameParams)) {
-		if to := q.RenameParams[from]; !core[camel(from)] && !core[camel(to)] && to != "" {
-			o.rename(from, to)
-		}
-	}
-	for _, name := range q.DropParams {
-		if !core[camel(name)] {
-			o.drop(name)
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(q.SetParams)) {
-		if core[camel(name)] {
-			continue
-		}
-		if raw, err := json.Marshal(q.SetParams[name]); err == nil {
-			o.set(name, string(raw))
-		}
-	}
-}
+// apply renames, drops and sets parameters.
+func (q quirks) apply(o *request) { fit.Apply(&q.Quirks, o, isCore, nil) }
+
+func isCore(name string) bool { return core[camel(name)] }
 
 // located takes the place of a parameter apart: whether it is said to be in
 // generationConfig, and its first spelling.
@@ -138,17 +107,17 @@ func located(param string) (inside bool, name string) {
 
 // request is a request body that is being fitted to an upstream.
 type request struct {
-	edits
-	top    *object
-	config *object // generationConfig, nil if there is none
-	fresh  []byte  // members of one that is to be added
+	*edit.Edits
+	top    *edit.Object
+	config *edit.Object // generationConfig, nil if there is none
+	fresh  []byte       // members of one that is to be added
 }
 
 func openRequest(b []byte) *request {
-	o := &request{edits: edits{b: b}}
-	o.top = openObject(&o.edits, gjson.ParseBytes(b))
-	if m := o.top.find("generationConfig"); m != nil && m.val.IsObject() {
-		o.config = openObject(&o.edits, m.val)
+	o := &request{Edits: edit.New(b)}
+	o.top = o.Object(gjson.ParseBytes(b), camel)
+	if m := o.top.Find("generationConfig"); m != nil && m.Val.IsObject() {
+		o.config = o.Object(m.Val, camel)
 	}
 	return o
 }
@@ -157,63 +126,64 @@ func openRequest(b []byte) *request {
 // at the vendor, but not everywhere.
 func (o *request) name(model string) {
 	full, _ := modelPlace(model)
-	if m := o.top.find("model"); m != nil && m.val.Str != full && m.val.Str != model {
-		o.top.set("model", quoted(full))
+	if m := o.top.Find("model"); m != nil && m.Val.Str != full && m.Val.Str != model {
+		o.top.Set("model", edit.Quoted(full))
 	}
-	if m := o.top.find("generateContentRequest"); m != nil && m.val.IsObject() {
-		inner := openObject(&o.edits, m.val)
-		if named := inner.find("model"); named != nil && named.val.Str != full {
-			inner.set("model", quoted(full))
-			inner.settle()
+	if m := o.top.Find("generateContentRequest"); m != nil && m.Val.IsObject() {
+		inner := o.Object(m.Val, camel)
+		if named := inner.Find("model"); named != nil && named.Val.Str != full {
+			inner.Set("model", edit.Quoted(full))
+			inner.Settle()
 		}
 	}
 }
 
-func (o *request) drop(param string) {
+// Drop implements fit.Params.
+func (o *request) Drop(param string) bool {
 	inside, name := located(param)
-	if !inside && o.top.drop(name) {
-		return
+	if !inside && o.top.Drop(name) {
+		return true
 	}
-	if o.config != nil {
-		o.config.drop(name)
-	}
+	return o.config != nil && o.config.Drop(name)
 }
 
-func (o *request) rename(from, to string) {
+// Rename implements fit.Params.
+func (o *request) Rename(from, to string) {
 	inside, name := located(from)
 	_, other := located(to)
 	switch {
-	case !inside && o.top.find(name) != nil:
-		o.top.rename(name, other)
+	case !inside && o.top.Find(name) != nil:
+		o.top.Rename(name, other)
 	case o.config != nil:
-		o.config.rename(name, other)
+		o.config.Rename(name, other)
 	}
 }
 
-func (o *request) set(param, raw string) {
+// Set implements fit.Params.
+func (o *request) Set(param, raw string) {
 	inside, name := located(param)
 	switch {
 	case !inside && configured[fold(name)] == "":
-		o.top.set(name, raw)
+		o.top.Set(name, raw)
 	case o.config != nil:
-		o.config.set(name, raw)
+		o.config.Set(name, raw)
 	default:
 		if len(o.fresh) > 0 {
 			o.fresh = append(o.fresh, ',')
 		}
-		o.fresh = append(append(append(o.fresh, quoted(name)...), ':'), raw...)
+		o.fresh = append(append(append(o.fresh, edit.Quoted(name)...), ':'), raw...)
 	}
 }
 
 func (o *request) bytes() []byte {
 	if len(o.fresh) > 0 {
-		o.top.set("generationConfig", "{"+string(o.fresh)+"}")
+		o.top.Set("generationConfig", "{"+string(o.fresh)+"}")
 	}
-	if o.config != nil && o.top.find("generationConfig") != nil {
-		o.config.settle()
+	if o.config != nil && o.top.Find("generationConfig") != nil {
+		o.config.Settle()
 	}
-	o.top.settle()
-	return o.apply()
+	o.top.Settle()
+	return o.Apply()
 }
 
 const (
@@ -232,7 +202,7 @@ func (m Room) Probe(p *backstop.Probe) wire.Outbound {
 	if p.JSON {
 		question, bound = `Reply with this JSON object: {"ok":true}`, thinkTokens
 	}
-	b := append([]byte(`{"contents":[{"role":"user","parts":[{"text":`), quoted(question)...)
+	b := append([]byte(`{"contents":[{"role":"user","parts":[{"text":`), edit.Quoted(question)...)
 	b = strconv.AppendInt(append(b, `}]}],"generationConfig":{"maxOutputTokens":`...), bound, 10)
 	r.Body = append(b, '}', '}')
 	u := p.Upstream

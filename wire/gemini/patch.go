@@ -5,6 +5,7 @@ import (
 
 	"backstop/sse"
 	"backstop/wire"
+	"backstop/wire/internal/edit"
 )
 
 var (
@@ -52,7 +53,7 @@ func (w *writer) Patch(ev *sse.Event, sig *wire.Signal, text []byte, word string
 	if !ok || w.closed {
 		return nil
 	}
-	e := &edits{b: ev.Data}
+	e := edit.New(ev.Data)
 	left := c.blocked()
 	c.each(func(index int, v gjson.Result) {
 		left = left || finish(v) != "" || carries(v, index > 0 || len(text) > 0)
@@ -61,13 +62,13 @@ func (w *writer) Patch(ev *sse.Event, sig *wire.Signal, text []byte, word string
 		}
 		exchange(e, v, string(text))
 		if word != "" && finish(v) != "" {
-			e.replace(v.Get("finishReason"), quoted(ownReason(word)))
+			e.Replace(v.Get("finishReason"), edit.Quoted(ownReason(word)))
 		}
 	})
 	if !left {
 		return nil
 	}
-	return w.Event(&sse.Event{Data: e.apply()}, sig)
+	return w.Event(&sse.Event{Data: e.Apply()}, sig)
 }
 
 // carries reports whether a candidate has anything in it, its text counted or

@@ -7,6 +7,7 @@ import (
 
 	"backstop"
 	"backstop/wire"
+	"backstop/wire/internal/intake"
 )
 
 const (
@@ -34,14 +35,14 @@ func (Room) Read(op wire.Op, body []byte) (*wire.Request, *backstop.Failure) {
 	t := reading{h: h, config: config}
 	r := &wire.Request{Dialect: backstop.Gemini, Op: op, Body: body, Choices: 1, UsageOn: true}
 	if op != wire.Chat && op != wire.CountTokens {
-		t.refuse("", "operation %q is not one of this dialect", string(op))
+		t.Refuse("", "operation %q is not one of this dialect", string(op))
 	}
 	t.shapes()
 	t.contents(op)
 	t.answer(r)
 	t.promise(r)
-	if t.fail != nil {
-		return nil, t.fail
+	if t.Fail != nil {
+		return nil, t.Fail
 	}
 	r.Tools = hasTools(h["tools"])
 	r.InputSize = inputSize(h)
@@ -50,32 +51,26 @@ func (Room) Read(op wire.Op, body []byte) (*wire.Request, *backstop.Failure) {
 
 // reading collects the first complaint about a body.
 type reading struct {
-	h, config head
-	fail      *backstop.Failure
-}
-
-func (t *reading) refuse(param, format string, args ...any) {
-	if t.fail == nil {
-		t.fail = refuse(param, format, args...)
-	}
+	intake.Complaint
+	h, config intake.Head
 }
 
 // shapes checks the types of what is not read any further here.
 func (t *reading) shapes() {
-	if v := t.h["model"]; filled(v) && v.Type != gjson.String {
-		t.refuse("model", "model must be a string")
+	if v := t.h["model"]; intake.Filled(v) && v.Type != gjson.String {
+		t.Refuse("model", "model must be a string")
 	}
-	if v := t.h["systemInstruction"]; filled(v) && !v.IsObject() {
-		t.refuse("systemInstruction", `systemInstruction must be an object with parts, for example {"parts":[{"text":"be brief"}]}`)
+	if v := t.h["systemInstruction"]; intake.Filled(v) && !v.IsObject() {
+		t.Refuse("systemInstruction", `systemInstruction must be an object with parts, for example {"parts":[{"text":"be brief"}]}`)
 	}
 	for _, name := range [...]string{"tools", "safetySettings"} {
-		if v := t.h[name]; filled(v) && !v.IsArray() && !v.IsObject() {
-			t.refuse(name, "%s must be an array", name)
+		if v := t.h[name]; intake.Filled(v) && !v.IsArray() && !v.IsObject() {
+			t.Refuse(name, "%s must be an array", name)
 		}
 	}
 	for _, name := range [...]string{"toolConfig", "generateContentRequest"} {
-		if v := t.h[name]; filled(v) && !v.IsObject() {
-			t.refuse(name, "%s must be an object", name)
+		if v := t.h[name]; intake.Filled(v) && !v.IsObject() {
+			t.Refuse(name, "%s must be an object", name)
 		}
 	}
 }
@@ -83,25 +78,25 @@ func (t *reading) shapes() {
 func (t *reading) contents(op wire.Op) {
 	v := t.h["contents"]
 	switch {
-	case !filled(v):
-		if op != wire.CountTokens || !t.h.given("generateContentRequest") {
-			t.refuse("contents", `contents is missing: send at least one, for example [{"role":"user","parts":[{"text":"hello"}]}]`)
+	case !intake.Filled(v):
+		if op != wire.CountTokens || !t.h.Given("generateContentRequest") {
+			t.Refuse("contents", `contents is missing: send at least one, for example [{"role":"user","parts":[{"text":"hello"}]}]`)
 		}
 		return
 	case !v.IsArray() && !v.IsObject():
-		t.refuse("contents", "contents must be an array of objects")
+		t.Refuse("contents", "contents must be an array of objects")
 		return
 	}
 	n := 0
 	each(v, func(i int, c gjson.Result) bool {
 		if !c.IsObject() {
-			t.refuse("contents", "contents[%d] must be an object with role and parts", i)
+			t.Refuse("contents", "contents[%d] must be an object with role and parts", i)
 		}
 		n++
-		return t.fail == nil
+		return t.Fail == nil
 	})
 	if n == 0 {
-		t.refuse("contents", "contents is empty: send at least one")
+		t.Refuse("contents", "contents is empty: send at least one")
 	}
 }
 
@@ -112,19 +107,19 @@ func (t *reading) answer(r *wire.Request) {
 	}
 	r.MaxTokens = t.whole("maxOutputTokens", maxAnswerTokens)
 	for _, name := range [...]string{"temperature", "topP", "topK", "presencePenalty", "frequencyPenalty", "seed", "logprobs"} {
-		if v := t.config[name]; filled(v) && v.Type != gjson.Number {
-			t.refuse("generationConfig."+name, "generationConfig.%s must be a number", name)
+		if v := t.config[name]; intake.Filled(v) && v.Type != gjson.Number {
+			t.Refuse("generationConfig."+name, "generationConfig.%s must be a number", name)
 		}
 	}
-	if v := t.config["responseLogprobs"]; filled(v) && !v.IsBool() {
-		t.refuse("generationConfig.responseLogprobs", "generationConfig.responseLogprobs must be true or false")
+	if v := t.config["responseLogprobs"]; intake.Filled(v) && !v.IsBool() {
+		t.Refuse("generationConfig.responseLogprobs", "generationConfig.responseLogprobs must be true or false")
 	}
 	r.Logprobs = t.config["responseLogprobs"].Type == gjson.True
-	if v := t.config["stopSequences"]; filled(v) && !v.IsArray() {
-		t.refuse("generationConfig.stopSequences", "generationConfig.stopSequences must be an array of strings")
+	if v := t.config["stopSequences"]; intake.Filled(v) && !v.IsArray() {
+		t.Refuse("generationConfig.stopSequences", "generationConfig.stopSequences must be an array of strings")
 	}
-	if v := t.config["thinkingConfig"]; filled(v) && !v.IsObject() {
-		t.refuse("generationConfig.thinkingConfig", "generationConfig.thinkingConfig must be an object")
+	if v := t.config["thinkingConfig"]; intake.Filled(v) && !v.IsObject() {
+		t.Refuse("generationConfig.thinkingConfig", "generationConfig.thinkingConfig must be an object")
 	}
 	each(t.config["responseModalities"], func(_ int, v gjson.Result) bool {
 		r.Audio = r.Audio || strings.EqualFold(v.Str, "AUDIO")
@@ -136,7 +131,7 @@ func (t *reading) answer(r *wire.Request) {
 // strings too.
 func (t *reading) whole(name string, most float64) int {
 	v := t.config[name]
-	if !filled(v) {
+	if !intake.Filled(v) {
 		return 0
 	}
 	n := v.Num
@@ -145,10 +140,10 @@ func (t *reading) whole(name string, most float64) int {
 	}
 	switch {
 	case v.Type != gjson.Number && v.Type != gjson.String, n != float64(int64(n)) || n > most:
-		t.refuse("generationConfig."+name, "generationConfig.%s must be a whole number", name)
+		t.Refuse("generationConfig."+name, "generationConfig.%s must be a whole number", name)
 		return 0
 	case n < 1:
-		t.refuse("generationConfig."+name, "generationConfig.%s must be at least 1", name)
+		t.Refuse("generationConfig."+name, "generationConfig.%s must be at least 1", name)
 		return 0
 	}
 	return int(n)
@@ -158,23 +153,23 @@ func (t *reading) whole(name string, most float64) int {
 // promises any JSON, not an object.
 func (t *reading) promise(r *wire.Request) {
 	media := t.config["responseMimeType"]
-	if filled(media) && media.Type != gjson.String {
-		t.refuse("generationConfig.responseMimeType", "generationConfig.responseMimeType must be a string")
+	if intake.Filled(media) && media.Type != gjson.String {
+		t.Refuse("generationConfig.responseMimeType", "generationConfig.responseMimeType must be a string")
 	}
 	own, standard := t.config["responseSchema"], t.config["responseJsonSchema"]
-	if filled(own) && !own.IsObject() {
-		t.refuse("generationConfig.responseSchema", "generationConfig.responseSchema must be an object")
+	if intake.Filled(own) && !own.IsObject() {
+		t.Refuse("generationConfig.responseSchema", "generationConfig.responseSchema must be an object")
 	}
-	if t.fail != nil || !strings.EqualFold(media.Str, jsonMedia) {
+	if t.Fail != nil || !strings.EqualFold(media.Str, jsonMedia) {
 		return
 	}
 	r.Promise = wire.Promise{Kind: wire.PromiseSchema, Schema: []byte(anyJSON)}
 	switch {
-	case filled(standard):
+	case intake.Filled(standard):
 		if standard.IsObject() {
 			r.Promise.Schema = []byte(standard.Raw)
 		}
-	case filled(own):
+	case intake.Filled(own):
 		if schema, ok := standardSchema(own); ok {
 			r.Promise.Schema = schema
 		}

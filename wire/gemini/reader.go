@@ -8,26 +8,17 @@ import (
 	"backstop"
 	"backstop/sse"
 	"backstop/wire"
+	"backstop/wire/internal/follow"
+	"backstop/wire/internal/intake"
 )
 
 // reader follows one stream.
 type reader struct {
-	reply wire.Reply // Surface, Event and Body are set per event
-	unary bool       // the caller waits for one body: nothing has been sent yet
-
-	events int  // of the dialect
-	odd    int  // malformed
-	tokens int  // Token signals
-	speaks bool // there was content or thinking
-	said   bool // there was content
-	lawful bool // a finish reason that may stand without content
-	tool   bool
-	other  bool // something that is neither text nor thinking began
+	follow.Stream
 
 	begun, ended seats // candidates
 	blocked      bool  // the prompt was refused
 
-	fault  *backstop.Outcome
 	latest []byte // content text of the latest event
 	word   string // finish reason of the first candidate in it, in the shared words
 	pieces []piece
@@ -50,14 +41,7 @@ func (s *seats) add(i int) { s[i/64] |= 1 << (i % 64) }
 // nobody knows, is a Fault. The stream is whole once each candidate that began
 // has its finish reason, or the prompt was blocked: there is no terminal event.
 func (Room) Reader(r *wire.Request, a *wire.Reply) wire.StreamReader {
-	d := &reader{input: -1, output: -1, unary: r != nil && !r.Stream}
-	if a != nil {
-		d.reply = *a
-	}
-	if d.reply.Dialect == "" {
-		d.reply.Dialect = backstop.Gemini
-	}
-	return d
+	return &reader{Stream: follow.Begin(r, a, backstop.Gemini)}
 }
 
 func (d *reader) Event(ev *sse.Event) wire.Signal {
@@ -67,13 +51,13 @@ func (d *reader) Event(ev *sse.Event) wire.Signal {
 	}
 	c, ok := parse(ev)
 	switch {
-	case !ok && filled(c.fault), ev.Name == "error":
-		return d.broken(wire.Judge(d.seen(ev)))
+	case !ok && intake.Filled(c.fault), ev.Name == "error":
+		return d.Broken(wire.Judge(d.seen(ev)))
 	case !ok:
-		d.odd++
+		d.Odd++
 		return wire.Signal{Kind: wire.Malformed}
 	}
-	d.events++
+	d.Events++
 	return d.progress(ev, &c)
 }
 
@@ -81,7 +65,7 @@ func (d *reader) Event(ev *sse.Event) wire.Signal {
 func (d *reader) progress(ev *sse.Event, c *chunk) wire.Signal {
 	sig := wire.Signal{Kind: wire.Quiet}
 	u := usageOf(c.usage)
-	d.input, d.output = max(d.input, u.Input), max(d.output, u.Output)
+	d.Count(u.Input, u.Output)
 	ends, broken := false, ""
 	c.each(func(index int, v gjson.Result) {
 		d.begun.add(index)
@@ -99,18 +83,18 @@ func (d *reader) progress(ev *sse.Event, c *chunk) wire.Signal {
 		case wire.FinishFault:
 			broken = reason
 		case wire.FinishLength, wire.FinishFilter:
-			d.lawful = true
+			d.Lawful = true
 		}
 	})
 	if c.blocked() {
-		d.blocked, d.lawful, ends = true, true, true
+		d.blocked, d.Lawful, ends = true, true, true
 	}
 	if broken != "" {
-		return d.broken(wire.JudgeFinish(d.seen(ev), broken))
+		return d.Broken(wire.JudgeFinish(d.seen(ev), broken))
 	}
-	if sig.Bytes > 0 || ends && (d.speaks || d.lawful) {
+	if sig.Bytes > 0 || ends && (d.Speaks || d.Lawful) {
 		sig.Kind = wire.Token
-		d.tokens++
+		d.Tokens++
 	}
 	return sig
 }
@@ -119,10 +103,10 @@ func (d *reader) progress(ev *sse.Event, c *chunk) wire.Signal {
 func (d *reader) content(index int, v gjson.Result) (bytes int) {
 	eachPart(v, func(part gjson.Result, kind pieceKind, size int) {
 		bytes += size
-		d.speaks = d.speaks || size > 0
-		d.said = d.said || size > 0 && kind != pieceThought
-		d.tool = d.tool || kind == pieceCall
-		d.other = d.other || kind == pieceOther || index > 0 && size > 0
+		d.Speaks = d.Speaks || size > 0
+		d.Said = d.Said || size > 0 && kind != pieceThought
+		d.Tool = d.Tool || kind == pieceCall
+		d.Other = d.Other || kind == pieceOther || index > 0 && size > 0
 		switch {
 		case kind == pieceText && index == 0:
 			d.latest = append(d.latest, part.Get("text").Str...)
@@ -133,28 +117,8 @@ func (d *reader) content(index int, v gjson.Result) (bytes int) {
 	return bytes
 }
 
-func (d *reader) broken(o backstop.Outcome) wire.Signal {
-	if d.fault == nil {
-		d.fault = d.settle(o)
-	}
-	return wire.Signal{Kind: wire.Fault, Outcome: *d.fault}
-}
-
 // seen is the event as the Judge wants it.
-func (d *reader) seen(ev *sse.Event) *wire.Reply {
-	a := d.reply
-	a.Event, a.Body, a.Surface = ev.Name, bytes.TrimSpace(ev.Data), d.surface()
-	return &a
-}
-
-// surface: as long as the caller of a unary call has nothing, the call may
-// still go elsewhere.
-func (d *reader) surface() wire.Surface {
-	if d.tokens > 0 && !d.unary {
-		return wire.SurfaceMid
-	}
-	return wire.SurfaceFirst
-}
+func (d *reader) seen(ev *sse.Event) *wire.Reply { return d.Seen(ev.Name, bytes.TrimSpace(ev.Data)) }
 
 // whole reports whether all that began has ended.
 func (d *reader) whole() bool {
@@ -163,56 +127,7 @@ func (d *reader) whole() bool {
 
 // End judges the whole. An unclean end after the finish reasons is fine;
 // without any token it is a reset, after one a cut.
-func (d *reader) End(clean bool) backstop.Outcome {
-	a := d.reply
-	a.Surface, a.Body = d.surface(), nil
-	switch whole := d.whole(); {
-	case d.fault != nil:
-		return *d.settle(*d.fault)
-	case whole && !d.lawful && !d.said && (d.unary || !d.speaks):
-		return *d.settle(wire.JudgeBlank(&a))
-	case whole:
-		return *d.settle(wire.Good(&a, true))
-	case d.tokens > 0:
-		return d.garbled(backstop.KindCut)
-	case !clean:
-		return *d.settle(backstop.Outcome{
-			Class: backstop.Broken, Kind: backstop.KindReset, Counts: backstop.CountsModel, RetrySame: true, NextTier: true,
-		})
-	case d.events > 0:
-		return d.garbled(backstop.KindCut)
-	case d.odd > 0:
-		return d.garbled(backstop.KindProtocol)
-	}
-	return d.garbled(backstop.KindEmpty)
-}
-
-func (d *reader) garbled(kind backstop.Kind) backstop.Outcome {
-	return *d.settle(backstop.Outcome{
-		Class: backstop.Garbled, Kind: kind, Counts: backstop.CountsModel, RetrySame: true, NextTier: true,
-	})
-}
-
-// settle adds what the reader knows to a verdict: tokens, and that a started
-// answer is not asked for again at the same place.
-func (d *reader) settle(o backstop.Outcome) *backstop.Outcome {
-	o.InputTokens, o.OutputTokens = d.input, d.output
-	if o.Status == 0 {
-		o.Status = d.reply.Status
-	}
-	if d.tokens > 0 {
-		o.RetrySame = false
-		o.NextTier = o.NextTier && d.unary
-	}
-	return &o
-}
-
-func (d *reader) Usage() (input, output int) { return d.input, d.output }
-
-func (d *reader) ToolBegun() bool { return d.tool }
+func (d *reader) End(clean bool) backstop.Outcome { return d.Verdict(d.whole(), clean) }
 
 // AppendText implements wire.TextReader.
 func (d *reader) AppendText(all []byte) []byte { return append(all, d.latest...) }
-
-// TextOnly implements wire.TextReader.
-func (d *reader) TextOnly() bool { return !d.tool && !d.other }

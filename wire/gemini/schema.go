@@ -6,6 +6,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"backstop/wire"
+	"backstop/wire/internal/edit"
 )
 
 // anyJSON is the schema that every JSON follows.
@@ -66,7 +67,7 @@ func (s *schemaWriter) node(v gjson.Result, depth int) {
 func (s *schemaWriter) member(name string, v gjson.Result, nullable bool, depth int) {
 	switch {
 	case name == "type" && v.Type == gjson.String:
-		word := quoted(strings.ToLower(v.Str))
+		word := edit.Quoted(strings.ToLower(v.Str))
 		if nullable {
 			word = "[" + word + `,"null"]`
 		}

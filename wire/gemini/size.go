@@ -1,67 +1,19 @@
 package gemini
 
-import (
-	"unicode/utf8"
+import "backstop/wire/internal/intake"
 
-	"github.com/tidwall/gjson"
-)
-
-const (
-	// partSize is what an image or a document counts, since its tokens have
-	// nothing to do with its bytes.
-	partSize = 500
-	// weighDepth bounds how deep contents are taken apart.
-	weighDepth = 8
-)
-
-// inputSize estimates the input tokens of a body: a quarter of a token for an
-// ASCII byte, one for a CJK character, half a one for any other character.
-// Only what a model reads is counted, not base64 data. It is a heuristic for
-// the context rule, good to about a third either way.
-func inputSize(h head) int {
-	var w weight
-	w.value(h["systemInstruction"], 0)
-	w.value(h["contents"], 0)
-	return (w.quarters+len(h["tools"].Raw))/4 + w.parts*partSize
+// inputSize estimates the input tokens of a body.
+func inputSize(h intake.Head) int {
+	return intake.Size(sizeKind, h["tools"], h["systemInstruction"], h["contents"])
 }
 
-// weight adds up quarters of tokens.
-type weight struct{ quarters, parts int }
-
-func (w *weight) value(v gjson.Result, depth int) {
-	switch {
-	case v.Type == gjson.String:
-		w.text(v.Str)
-	case v.Type != gjson.JSON:
-	case depth > weighDepth:
-		w.quarters += len(v.Raw)
-	default:
-		object := v.IsObject()
-		v.ForEach(func(k, v gjson.Result) bool {
-			if object {
-				switch camel(k.String()) {
-				case "inlineData", "fileData":
-					w.parts++
-					return true
-				case "role", "id", "thoughtSignature", "mimeType":
-					return true
-				}
-			}
-			w.value(v, depth+1)
-			return true
-		})
+// sizeKind says what a member of a message is for its size.
+func sizeKind(name string) intake.Kind {
+	switch camel(name) {
+	case "inlineData", "fileData":
+		return intake.Part
+	case "role", "id", "thoughtSignature", "mimeType":
+		return intake.Aside
 	}
-}
-
-func (w *weight) text(s string) {
-	for _, r := range s {
-		switch {
-		case r < utf8.RuneSelf:
-			w.quarters++
-		case r >= 0x2E80 && r < 0xD800, r >= 0xF900 && r < 0xFB00, r >= 0xFF00 && r < 0xFFF0, r >= 0x20000:
-			w.quarters += 4
-		default:
-			w.quarters += 2
-		}
-	}
+	return intake.Text
 }

@@ -11,6 +11,7 @@ import (
 	"backstop/internal/testkit"
 	"backstop/sse"
 	"backstop/wire"
+	"backstop/wire/internal/roomtest"
 )
 
 // framed writes events as the API does.
@@ -36,44 +37,11 @@ const (
 // ends is the last event with another finish reason.
 func endsWith(reason string) string { return strings.Replace(stopped, "STOP", reason, 1) }
 
-// played is what a stream comes to.
-type played struct {
-	signals []wire.SignalKind
-	bytes   int
-	text    string
-	outcome backstop.Outcome
-	caller  []byte
-	body    []byte
-}
-
-func play(t testing.TB, stream string, streaming, clean bool) played {
+func play(t testing.TB, stream string, streaming, clean bool) roomtest.Played {
 	t.Helper()
 	r := &wire.Request{Op: wire.Chat, Stream: streaming, UsageOn: true, Dialect: backstop.Gemini}
 	a := &wire.Reply{Status: 200, Dialect: backstop.Gemini, Caller: backstop.Gemini, Surface: wire.SurfaceFirst}
-	read, write, sum := Room{}.Reader(r, a), Room{}.Writer(r), Room{}.Aggregator(r)
-	events := sse.NewReader(strings.NewReader(stream), 0)
-	var p played
-	var text []byte
-	for {
-		ev, err := events.Next()
-		if ev != nil {
-			sig := read.Event(ev)
-			p.signals = append(p.signals, sig.Kind)
-			p.bytes += sig.Bytes
-			text = read.(wire.TextReader).AppendText(text)
-			p.caller = append(p.caller, write.Event(ev, &sig)...)
-			if sig.Kind != wire.Fault && sig.Kind != wire.Malformed {
-				sum.Add(ev.Data)
-			}
-		}
-		if err != nil {
-			break
-		}
-	}
-	p.outcome, p.text = read.End(clean), string(text)
-	p.caller = append(p.caller, write.Close(nil)...)
-	p.body = sum.Body()
-	return p
+	return roomtest.Play(Room{}, r, a, stream, clean)
 }
 
 // checkCaller: events of one line of data and nothing else, as the SDKs read
@@ -104,21 +72,21 @@ func TestAStreamPassesByteForByte(t *testing.T) {
 		strings.NewReplacer("\r\n", "\n", "data: ", "data:").Replace(framed(hello, world, stopped, counted)),
 	} {
 		p := play(t, stream, true, true)
-		if string(p.caller) != stream {
-			t.Errorf("got  %q\nwant %q", p.caller, stream)
+		if string(p.Caller) != stream {
+			t.Errorf("got  %q\nwant %q", p.Caller, stream)
 		}
-		checkCaller(t, p.caller)
+		checkCaller(t, p.Caller)
 	}
 	p := play(t, framed(counted, thought, hello, world, signed, called, stopped), true, true)
 	want := []wire.SignalKind{wire.Quiet, wire.Token, wire.Token, wire.Token, wire.Quiet, wire.Token, wire.Token}
 	for i, k := range want {
-		if p.signals[i] != k {
-			t.Errorf("event %d is %d, not %d", i, p.signals[i], k)
+		if p.Signals[i] != k {
+			t.Errorf("event %d is %d, not %d", i, p.Signals[i], k)
 		}
 	}
-	o := p.outcome
-	if o.Class != backstop.OK || o.InputTokens != 10 || o.OutputTokens != 9 || p.text != "Hello world\n\ndata: x" || p.bytes != len("hm")+len(p.text)+len(`{"name":"f","args":{"a":1}}`) {
-		t.Errorf("%+v, %d bytes, %q", o, p.bytes, p.text)
+	o := p.Outcome
+	if o.Class != backstop.OK || o.InputTokens != 10 || o.OutputTokens != 9 || p.Text != "Hello world\n\ndata: x" || p.Bytes != len("hm")+len(p.Text)+len(`{"name":"f","args":{"a":1}}`) {
+		t.Errorf("%+v, %d bytes, %q", o, p.Bytes, p.Text)
 	}
 }
 
@@ -162,24 +130,24 @@ func TestAStreamIsJudged(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := play(t, c.stream, c.streaming, c.clean)
-			if got := p.outcome.Reason(); got != c.want {
-				t.Errorf("%s, want %s (%+v)", got, c.want, p.outcome)
+			if got := p.Outcome.Reason(); got != c.want {
+				t.Errorf("%s, want %s (%+v)", got, c.want, p.Outcome)
 			}
-			checkCaller(t, p.caller)
+			checkCaller(t, p.Caller)
 		})
 	}
 }
 
 func TestWhatMayStillGoElsewhereDoes(t *testing.T) {
 	p := play(t, framed(counted, overload), true, true)
-	if !p.outcome.NextTier || len(p.caller) != len(framed(counted)) {
-		t.Errorf("%+v %s", p.outcome, p.caller)
+	if !p.Outcome.NextTier || len(p.Caller) != len(framed(counted)) {
+		t.Errorf("%+v %s", p.Outcome, p.Caller)
 	}
-	if p := play(t, framed(hello, overload), true, true); p.outcome.NextTier || p.outcome.RetrySame {
-		t.Errorf("%+v", p.outcome)
+	if p := play(t, framed(hello, overload), true, true); p.Outcome.NextTier || p.Outcome.RetrySame {
+		t.Errorf("%+v", p.Outcome)
 	}
-	if p := play(t, framed(hello, overload), false, true); !p.outcome.NextTier {
-		t.Errorf("%+v", p.outcome)
+	if p := play(t, framed(hello, overload), false, true); !p.Outcome.NextTier {
+		t.Errorf("%+v", p.Outcome)
 	}
 }
 
@@ -187,11 +155,11 @@ func TestSloppyStreamsArePutRight(t *testing.T) {
 	sloppy := ": hi\n\nevent: message\ndata: " + hello + "\n\nid: 7\ndata: {\"candidates\":[{\"content\":\ndata: {\"parts\":[{\"text\":\" world\"}]}}]}\n\ndata: not json\n\ndata: \n\ndata: " + endsWith("stop")
 	p := play(t, sloppy, true, true)
 	want := "data: " + hello + "\n\n" + `data: {"candidates":[{"content":{"parts":[{"text":" world"}]}}]}` + "\n\n" + "data: " + stopped + "\n\n"
-	if string(p.caller) != want {
-		t.Errorf("got  %s\nwant %s", p.caller, want)
+	if string(p.Caller) != want {
+		t.Errorf("got  %s\nwant %s", p.Caller, want)
 	}
-	if !bytes.Contains(p.body, []byte(`"finishReason":"STOP"`)) || !strings.Contains(string(p.body), `"text":"Hello world"`) {
-		t.Errorf("%s", p.body)
+	if !bytes.Contains(p.Body, []byte(`"finishReason":"STOP"`)) || !strings.Contains(string(p.Body), `"text":"Hello world"`) {
+		t.Errorf("%s", p.Body)
 	}
 }
 
@@ -202,15 +170,15 @@ func TestStreamsBecomeBodiesAndBodiesStreams(t *testing.T) {
 		called, called,
 		`{"candidates":[{"content":{"parts":[{"text":""}]},"logprobsResult":{"chosenCandidates":[{"token":"c"}]},"citationMetadata":{"citationSources":[{"uri":"u2"}]},"custom":null,"groundingMetadata":{"x":1}}],"unknown":[1]}`,
 		stopped), false, true)
-	testkit.Golden(t, "merged.json", append(p.body, '\n'))
+	testkit.Golden(t, "merged.json", append(p.Body, '\n'))
 	sum := Room{}.Aggregator(nil)
-	for _, data := range (Room{}).Explode(nil, p.body) {
+	for _, data := range (Room{}).Explode(nil, p.Body) {
 		sum.Add(data)
 	}
-	if again := sum.Body(); string(again) != string(p.body) {
-		t.Errorf("got  %s\nwant %s", again, p.body)
+	if again := sum.Body(); string(again) != string(p.Body) {
+		t.Errorf("got  %s\nwant %s", again, p.Body)
 	}
-	if _, _, ok := (Room{}).Content(p.body); ok {
+	if _, _, ok := (Room{}).Content(p.Body); ok {
 		t.Error("a call is no text")
 	}
 }

@@ -2,6 +2,8 @@ package gemini
 
 import (
 	"github.com/tidwall/gjson"
+
+	"backstop/wire/internal/edit"
 )
 
 // unsigned stands where a function call has no signature of its issuer,
@@ -14,18 +16,18 @@ const unsigned = "c2tpcF90aG91Z2h0X3NpZ25hdHVyZV92YWxpZGF0b3I="
 
 // unsign takes our words for a signature out of a request.
 func (o *request) unsign() {
-	contents := o.top.find("contents")
+	contents := o.top.Find("contents")
 	if contents == nil {
 		return
 	}
-	each(contents.val, func(_ int, c gjson.Result) bool {
+	each(contents.Val, func(_ int, c gjson.Result) bool {
 		each(pick(c, "parts"), func(_ int, part gjson.Result) bool {
 			if pick(part, "thoughtSignature").Str == unsigned {
-				own := edits{b: o.b}
-				p := openObject(&own, part)
-				p.drop("thoughtSignature")
-				p.settle()
-				o.list = append(o.list, own.list...)
+				own := edit.New(nil) // a list of its own stays short
+				p := own.Object(part, camel)
+				p.Drop("thoughtSignature")
+				p.Settle()
+				o.Join(own)
 			}
 			return true
 		})

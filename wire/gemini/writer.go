@@ -1,13 +1,12 @@
 package gemini
 
 import (
-	"encoding/json"
-
 	"github.com/tidwall/gjson"
 
 	"backstop"
 	"backstop/sse"
 	"backstop/wire"
+	"backstop/wire/internal/edit"
 )
 
 // writer passes on one stream.
@@ -43,18 +42,18 @@ func (w *writer) Event(ev *sse.Event, sig *wire.Signal) []byte {
 		return nil
 	}
 	w.remember(&c)
-	e := edits{b: ev.Data}
+	e := edit.New(ev.Data)
 	c.each(func(_ int, v gjson.Result) {
 		reason := finish(v)
 		if word := ownReason(reason); word != reason {
-			e.replace(v.Get("finishReason"), quoted(word))
+			e.Replace(v.Get("finishReason"), edit.Quoted(word))
 		}
 	})
 	w.out = w.out[:0]
-	if len(e.list) == 0 && ev.Name == "" {
+	if e.Empty() && ev.Name == "" {
 		w.pass(&c, ev.Data, ev.Raw)
 	} else {
-		w.pass(&c, e.apply(), nil)
+		w.pass(&c, e.Apply(), nil)
 	}
 	return w.out
 }
@@ -94,17 +93,8 @@ func (w *writer) Close(note *wire.Note) []byte {
 	if note == nil {
 		return w.last
 	}
-	w.out = w.frame(w.out[:0], setMember(oneLine(w.data), "x_backstop", string(noteJSON(note))), nil)
+	w.out = w.frame(w.out[:0], edit.SetMember(edit.OneLine(w.data), "x_backstop", string(edit.Note(note))), nil)
 	return w.out
-}
-
-// noteJSON cannot fail: a note holds strings, numbers and booleans.
-func noteJSON(n *wire.Note) []byte {
-	b, err := json.Marshal(n)
-	if err != nil {
-		return []byte("{}")
-	}
-	return b
 }
 
 // Failure ends the stream: after it nothing more is written.

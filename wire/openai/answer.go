@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"backstop/wire"
+	"backstop/wire/internal/edit"
 )
 
 // Compose makes a plain body from a local answer, with every field that the
@@ -32,7 +33,7 @@ func (Room) Compose(r *wire.Request, a *wire.Answer) []byte {
 	}
 	o.b = append(o.b, `,"logprobs":null,"finish_reason":"stop"}]`...)
 	o.raw("usage", []byte(`{"prompt_tokens":0,"completion_tokens":0,"total_tokens":0}`))
-	o.raw("x_backstop", noteJSON(&a.Note))
+	o.raw("x_backstop", edit.Note(&a.Note))
 	o.end()
 	return o.b
 }
@@ -44,7 +45,7 @@ func (Room) Annotate(body []byte, n *wire.Note) []byte {
 	if n == nil || !ok {
 		return body
 	}
-	return setMember(body, whole, "x_backstop", string(noteJSON(n)))
+	return setMember(body, whole, "x_backstop", string(edit.Note(n)))
 }
 
 // Content returns the text and the finish reason of the first choice. It is

@@ -3,11 +3,8 @@ package openai
 import (
 	"backstop"
 	"backstop/wire"
+	"backstop/wire/internal/follow"
 )
-
-// goOn asks a model that takes no beginning of its answer for the rest of one.
-const goOn = "Your answer above was cut off. Continue it from exactly where it stops. " +
-	"Do not repeat any of it, do not comment on the interruption and do not begin anew."
 
 // prefillMark is the member of a last assistant message by which a vendor
 // knows that it is the beginning of the answer. Others need no mark.
@@ -56,7 +53,7 @@ func (Room) Continue(r *wire.Request, u *backstop.Upstream, model string, text [
 func assistantTurn(u *backstop.Upstream, quoted string, prefill bool) string {
 	turn := `,{"role":"assistant","content":` + quoted
 	if !prefill {
-		return turn + `},{"role":"user","content":` + string(appendString(nil, goOn)) + `}`
+		return turn + `},{"role":"user","content":` + string(appendString(nil, follow.GoOn)) + `}`
 	}
 	vendor, _ := wire.Profile(u.Vendor)
 	if mark := prefillMark[vendor.Name]; mark != "" {

@@ -9,16 +9,16 @@ import (
 // must not overlap; equal places keep the order of the calls.
 type edits struct {
 	b    []byte
-	list []edit
+	list []change
 }
 
-type edit struct {
+type change struct {
 	span
 	text []byte
 }
 
 func (e *edits) replace(s span, text string) {
-	e.list = append(e.list, edit{s, []byte(text)})
+	e.list = append(e.list, change{s, []byte(text)})
 }
 
 // insert puts text before offset i.
@@ -29,7 +29,7 @@ func (e *edits) apply() []byte {
 	if len(e.list) == 0 {
 		return e.b
 	}
-	slices.SortStableFunc(e.list, func(x, y edit) int { return x.from - y.from })
+	slices.SortStableFunc(e.list, func(x, y change) int { return x.from - y.from })
 	size := len(e.b)
 	for _, c := range e.list {
 		size += len(c.text)
@@ -79,8 +79,8 @@ func (o *object) find(name string) int {
 	return -1
 }
 
-// set gives a member a new raw value, or adds it.
-func (o *object) set(name, raw string) {
+// Set gives a member a new raw value, or adds it.
+func (o *object) Set(name, raw string) {
 	if i := o.find(name); i >= 0 {
 		if val := o.fields[i].val; string(val.of(o.b)) != raw {
 			o.over(val, raw)
@@ -90,25 +90,27 @@ func (o *object) set(name, raw string) {
 	o.added = append(o.added, addition{name, raw})
 }
 
-// drop removes every member of that name.
-func (o *object) drop(name string) {
+// Drop removes every member of that name and reports whether there was one.
+func (o *object) Drop(name string) (found bool) {
 	for i := range o.fields {
 		if o.fields[i].name == name {
-			o.fields[i].gone = true
+			o.fields[i].gone, found = true, true
 		}
 	}
+	n := len(o.added)
 	o.added = slices.DeleteFunc(o.added, func(a addition) bool { return a.name == name })
+	return found || len(o.added) < n
 }
 
-// rename gives a member another name; if the new name is there, that one
+// Rename gives a member another name; if the new name is there, that one
 // stays and the old one goes.
-func (o *object) rename(from, to string) {
+func (o *object) Rename(from, to string) {
 	i := o.find(from)
 	if i < 0 || from == to {
 		return
 	}
 	if o.find(to) >= 0 {
-		o.drop(from)
+		o.Drop(from)
 		return
 	}
 	o.fields[i].name = to
@@ -119,7 +121,7 @@ func (o *object) rename(from, to string) {
 func (o *object) bytes() []byte {
 	cuts, last := o.cuts()
 	if len(cuts) > 0 {
-		o.list = slices.DeleteFunc(o.list, func(e edit) bool {
+		o.list = slices.DeleteFunc(o.list, func(e change) bool {
 			i := sort.Search(len(cuts), func(i int) bool { return cuts[i].to > e.from })
 			return i < len(cuts) && e.from >= cuts[i].from && e.to <= cuts[i].to
 		})
@@ -166,7 +168,7 @@ func (o *object) cuts() (cuts []span, last int) {
 
 // over replaces a range and takes back the edits that were made inside it.
 func (o *object) over(s span, text string) {
-	o.list = slices.DeleteFunc(o.list, func(e edit) bool { return e.from >= s.from && e.to <= s.to })
+	o.list = slices.DeleteFunc(o.list, func(e change) bool { return e.from >= s.from && e.to <= s.to })
 	o.replace(s, text)
 }
 

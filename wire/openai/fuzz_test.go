@@ -7,6 +7,7 @@ import (
 
 	"backstop/sse"
 	"backstop/wire"
+	"backstop/wire/internal/follow"
 )
 
 // Whatever a stream holds, the reader gives a legal verdict, the caller gets
@@ -62,7 +63,7 @@ func checkCaller(t *testing.T, out []byte) {
 	if len(out) == 0 {
 		return
 	}
-	if !closedEvent(out) {
+	if !follow.Closed(out) {
 		t.Fatalf("the last event is open: %q", out)
 	}
 	events, ended := sse.NewReader(bytes.NewReader(out), 0), false

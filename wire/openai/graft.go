@@ -57,7 +57,7 @@ func (w *writer) Graft(ev *sse.Event, sig *wire.Signal, text bool) []byte {
 	}
 	w.finish(c, &o.edits)
 	if !w.usageOn {
-		o.drop("usage")
+		o.Drop("usage")
 	}
 	if w.finished {
 		return w.keep(o.bytes())
@@ -87,10 +87,10 @@ func (w *writer) rehead(o *object) {
 		raw  []byte
 	}{{"id", w.id}, {"object", w.object}, {"created", w.created}, {"model", w.model}, {"system_fingerprint", w.fingerprint}} {
 		if len(h.raw) == 0 {
-			o.drop(h.name)
+			o.Drop(h.name)
 			continue
 		}
-		o.set(h.name, string(h.raw))
+		o.Set(h.name, string(h.raw))
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"backstop"
 	"backstop/sse"
 	"backstop/wire"
+	"backstop/wire/internal/follow"
 )
 
 const otherHead = `{"id":"c2","object":"chat.completion.chunk","created":2,"model":"n","system_fingerprint":"fp2","odd":[1],`
@@ -159,7 +160,7 @@ func TestARequestForTheRest(t *testing.T) {
 		u    *backstop.Upstream
 		want string // "" = cannot
 	}{
-		{"an instruction", wire.Chat, chat, &generic, `{"model":"m","messages":[{"role":"user","content":"hi"},{"role":"assistant","content":"a\"b"},{"role":"user","content":` + string(appendString(nil, goOn)) + `}],"stream":true}`},
+		{"an instruction", wire.Chat, chat, &generic, `{"model":"m","messages":[{"role":"user","content":"hi"},{"role":"assistant","content":"a\"b"},{"role":"user","content":` + string(appendString(nil, follow.GoOn)) + `}],"stream":true}`},
 		{"a prefill", wire.Chat, chat, &prefill, `{"model":"m","messages":[{"role":"user","content":"hi"},{"role":"assistant","content":"a\"b"}],"stream":true}`},
 		{"a prefill that has to be asked for", wire.Chat, chat, &vllm, `{"model":"m","messages":[{"role":"user","content":"hi"},{"role":"assistant","content":"a\"b"}],"stream":true,"add_generation_prompt":false,"continue_final_message":true}`},
 		{"a longer prompt", wire.Completion, `{"model":"m","prompt":"p"}`, &generic, `{"model":"m","prompt":"pa\"b"}`},

@@ -2,10 +2,10 @@ package openai
 
 import (
 	"bytes"
-	"fmt"
 	"unicode/utf8"
 
 	"backstop"
+	"backstop/wire/internal/intake"
 )
 
 // field numbers the top-level parameters that the gateway reads or edits.
@@ -61,16 +61,16 @@ func scanHead(body []byte) (head, *backstop.Failure) {
 	i := skipSpace(body, 0)
 	switch {
 	case i == len(body):
-		return h, refuse("", "the body is empty: send one JSON object")
+		return h, intake.Refuse("", "the body is empty: send one JSON object")
 	case body[i] != '{':
-		return h, refuse("", "the body is not a JSON object: send one JSON object in UTF-8")
+		return h, intake.Refuse("", "the body is not a JSON object: send one JSON object in UTF-8")
 	case !utf8.Valid(body):
-		return h, refuse("", "the body is not valid UTF-8: encode it as UTF-8 without a byte order mark")
+		return h, intake.Refuse("", "the body is not valid UTF-8: encode it as UTF-8 without a byte order mark")
 	}
 	m, n := memberWalk{b: body, i: i + 1}, 0
 	for m.next() {
 		if n++; n > maxMembers {
-			return h, refuse("", "the body has more than %d parameters: check what the request was built with", maxMembers)
+			return h, intake.Refuse("", "the body has more than %d parameters: check what the request was built with", maxMembers)
 		}
 		f, known, fail := fieldOf(m.name())
 		if fail != nil {
@@ -80,15 +80,15 @@ func scanHead(body []byte) (head, *backstop.Failure) {
 			continue
 		}
 		if h[f].there() {
-			return h, refuse(fieldNames[f], "%q is given twice: send it once", fieldNames[f])
+			return h, intake.Refuse(fieldNames[f], "%q is given twice: send it once", fieldNames[f])
 		}
 		h[f] = m.val
 	}
 	if m.end() < 0 {
-		return h, refuse("", "the body is not valid JSON, or nested deeper than %d levels: check what the request was built with", maxDepth)
+		return h, intake.Refuse("", "the body is not valid JSON, or nested deeper than %d levels: check what the request was built with", maxDepth)
 	}
 	if skipSpace(body, m.end()) != len(body) {
-		return h, refuse("", "data follows the JSON object: send exactly one object a request")
+		return h, intake.Refuse("", "data follows the JSON object: send exactly one object a request")
 	}
 	return h, nil
 }
@@ -104,7 +104,7 @@ func fieldOf(name []byte) (field, bool, *backstop.Failure) {
 	}
 	for f := range fieldNames {
 		if bytes.EqualFold(name, []byte(fieldNames[f])) {
-			return 0, false, refuse(fieldNames[f], "%q is spelled in another case: write it in lower case, once", fieldNames[f])
+			return 0, false, intake.Refuse(fieldNames[f], "%q is spelled in another case: write it in lower case, once", fieldNames[f])
 		}
 	}
 	return 0, false, nil
@@ -117,11 +117,4 @@ func lowerASCII(name []byte) bool {
 		}
 	}
 	return true
-}
-
-func refuse(param, format string, args ...any) *backstop.Failure {
-	return &backstop.Failure{
-		Code: backstop.CodeInvalidRequest, Status: backstop.CodeInvalidRequest.Status(),
-		Message: fmt.Sprintf(format, args...), Param: param,
-	}
 }

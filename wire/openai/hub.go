@@ -5,6 +5,7 @@ import (
 
 	"backstop"
 	"backstop/wire"
+	"backstop/wire/internal/intake"
 )
 
 var _ wire.HubRoom = Room{}
@@ -28,7 +29,7 @@ func (Room) ToHub(r *wire.Request) (*wire.Prompt, *backstop.Failure) {
 	}
 	whole, ok := root(r.Body)
 	if !ok {
-		return nil, refuse("", "the body is not one JSON object: check what the request was built with")
+		return nil, intake.Refuse("", "the body is not one JSON object: check what the request was built with")
 	}
 	h := &hubRead{b: r.Body, p: p, promise: r.Promise}
 	for m := inObject(r.Body, whole); m.next(); {
@@ -36,28 +37,22 @@ func (Room) ToHub(r *wire.Request) (*wire.Prompt, *backstop.Failure) {
 			h.field(string(m.name()), m.val)
 		}
 	}
-	if h.fail != nil {
-		return nil, h.fail
+	if h.Fail != nil {
+		return nil, h.Fail
 	}
 	return p, nil
 }
 
 // hubRead collects a prompt and the first complaint.
 type hubRead struct {
+	intake.Complaint
 	b       []byte
 	p       *wire.Prompt
 	promise wire.Promise
-	fail    *backstop.Failure
 }
 
 func (h *hubRead) extra(name string, hint bool) {
 	h.p.Extras = append(h.p.Extras, wire.Extra{Name: name, Hint: hint})
-}
-
-func (h *hubRead) refuse(param, format string, args ...any) {
-	if h.fail == nil {
-		h.fail = refuse(param, format, args...)
-	}
 }
 
 // field reads one parameter.
@@ -107,7 +102,7 @@ func (h *hubRead) number(name string, v span) bool {
 	}
 	raw := string(v.of(h.b))
 	if c := raw[0]; c != '-' && (c < '0' || c > '9') {
-		h.refuse(name, "%s must be a number", name)
+		h.Refuse(name, "%s must be a number", name)
 		return true
 	}
 	*to = wire.Number(raw)
@@ -161,7 +156,7 @@ func (h *hubRead) stop(v span) {
 		return
 	}
 	if !v.is(h.b, '[') {
-		h.refuse("stop", "stop must be a string or an array of strings")
+		h.Refuse("stop", "stop must be a string or an array of strings")
 		return
 	}
 	for e := inArray(h.b, v); e.next(); {
@@ -179,7 +174,7 @@ func (h *hubRead) tools(v span) {
 		}
 		t := wire.Tool{Name: str(h.b, member(h.b, f, "name")), Description: str(h.b, member(h.b, f, "description"))}
 		if t.Name == "" {
-			h.refuse(place("tools", i)+".function.name", "%s has no name", place("tools", i))
+			h.Refuse(place("tools", i)+".function.name", "%s has no name", place("tools", i))
 		}
 		if s := member(h.b, f, "parameters"); s.is(h.b, '{') {
 			t.Schema = s.of(h.b)

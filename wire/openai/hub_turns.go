@@ -12,7 +12,7 @@ func place(list string, i int) string { return list + "[" + strconv.Itoa(i) + "]
 // prompt's, later ones stay where they are.
 func (h *hubRead) messages(v span) {
 	i := 0
-	for e := inArray(h.b, v); e.next() && h.fail == nil; i++ {
+	for e := inArray(h.b, v); e.next() && h.Fail == nil; i++ {
 		h.message(e.val, place("messages", i))
 	}
 }
@@ -94,7 +94,7 @@ func (h *hubRead) part(to *[]wire.Part, v span, at string) {
 		image := member(b, v, "image_url")
 		part := wire.Part{Kind: wire.PartImage, URL: str(b, member(b, image, "url"))}
 		if part.URL == "" {
-			h.refuse(at+".image_url.url", "%s is an image without a url", at)
+			h.Refuse(at+".image_url.url", "%s is an image without a url", at)
 		}
 		if media, data, ok := dataURL(part.URL); ok {
 			part.URL, part.Media, part.Data = "", media, data

@@ -6,6 +6,7 @@ import (
 
 	"backstop"
 	"backstop/wire"
+	"backstop/wire/internal/fit"
 )
 
 var paths = map[wire.Op]string{wire.Chat: "/chat/completions", wire.Completion: "/completions", wire.Embedding: "/embeddings"}
@@ -18,7 +19,7 @@ var paths = map[wire.Op]string{wire.Chat: "/chat/completions", wire.Completion: 
 // parameters that the upstream does not take. The outcome is rejected/param
 // with NextTier when the upstream cannot take the call at all.
 func (Room) Outbound(r *wire.Request, u *backstop.Upstream, s *backstop.Step) (wire.Outbound, *backstop.Outcome) {
-	out := wire.Outbound{Path: paths[r.Op], Body: r.Body, Stream: streamed(r, s)}
+	out := wire.Outbound{Path: paths[r.Op], Body: r.Body, Stream: r.Op != wire.Embedding && fit.Streamed(r, s)}
 	name := s.Model
 	if name == "" {
 		name = r.Model
@@ -43,28 +44,16 @@ func (Room) Outbound(r *wire.Request, u *backstop.Upstream, s *backstop.Step) (w
 	}
 	o := openObject(r.Body, whole)
 	if name != r.Model {
-		o.set("model", string(appendString(nil, name)))
+		o.Set("model", string(appendString(nil, name)))
 	}
 	q.history(o)
 	setStream(o, out.Stream)
 	q.apply(o)
 	for _, name := range s.Without {
-		o.drop(name)
+		o.Drop(name)
 	}
 	out.Body = o.bytes()
 	return out, nil
-}
-
-// streamed decides whether an event stream is asked for. That the upstream is
-// to be asked plainly is the step's word alone: it may have to stream all the same.
-func streamed(r *wire.Request, s *backstop.Step) bool {
-	switch {
-	case r.Op == wire.Embedding || s.Plain:
-		return false
-	case r.Stream:
-		return true
-	}
-	return r.Streamable()
 }
 
 // settled reports whether stream and usage are already as they must be.
@@ -75,15 +64,15 @@ func settled(r *wire.Request, stream bool) bool {
 func setStream(o *object, on bool) {
 	if !on {
 		if i := o.find("stream"); i >= 0 && o.fields[i].val.is(o.b, 't') {
-			o.set("stream", "false")
+			o.Set("stream", "false")
 		}
-		o.drop("stream_options")
+		o.Drop("stream_options")
 		return
 	}
-	o.set("stream", "true")
+	o.Set("stream", "true")
 	i := o.find("stream_options")
 	if i < 0 || o.fields[i].val.null(o.b) {
-		o.set("stream_options", `{"include_usage":true}`)
+		o.Set("stream_options", `{"include_usage":true}`)
 		return
 	}
 	at := o.fields[i].val

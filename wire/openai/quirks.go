@@ -2,12 +2,12 @@ package openai
 
 import (
 	"bytes"
-	"encoding/json"
 	"maps"
 	"slices"
 
 	"backstop"
 	"backstop/wire"
+	"backstop/wire/internal/fit"
 )
 
 // core parameters are the plan's and the room's business: no quirk drops,
@@ -86,25 +86,7 @@ func (q quirks) cannot(r *wire.Request, s *backstop.Step) *backstop.Outcome {
 	return nil
 }
 
-// apply renames, drops and sets parameters, in this order and within each in
-// a fixed one. Renames see the caller's names, drops and sets the new ones.
-func (q quirks) apply(o *object) {
-	for _, from := range slices.Sorted(maps.Keys(q.RenameParams)) {
-		if to := q.RenameParams[from]; !core[from] && !core[to] && to != "" {
-			o.rename(from, to)
-		}
-	}
-	for _, name := range q.DropParams {
-		if !core[name] {
-			o.drop(name)
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(q.SetParams)) {
-		if core[name] {
-			continue
-		}
-		if raw, err := json.Marshal(q.SetParams[name]); err == nil {
-			o.set(name, string(raw))
-		}
-	}
-}
+// apply renames, drops and sets parameters.
+func (q quirks) apply(o *object) { fit.Apply(&q.Quirks, o, isCore, nil) }
+
+func isCore(name string) bool { return core[name] }

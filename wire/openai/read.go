@@ -3,6 +3,7 @@ package openai
 import (
 	"backstop"
 	"backstop/wire"
+	"backstop/wire/internal/intake"
 )
 
 // maxChoices bounds n and the choice indexes of a stream, as the API does.
@@ -29,8 +30,8 @@ func (Room) Read(op wire.Op, body []byte) (*wire.Request, *backstop.Failure) {
 	t.question(r)
 	t.answer(r)
 	t.promise(r)
-	if t.fail != nil {
-		return nil, t.fail
+	if t.Fail != nil {
+		return nil, t.Fail
 	}
 	r.InputSize = inputSize(body, h)
 	return r, nil
@@ -38,15 +39,9 @@ func (Room) Read(op wire.Op, body []byte) (*wire.Request, *backstop.Failure) {
 
 // reading collects the first complaint about a body.
 type reading struct {
-	b    []byte
-	h    head
-	fail *backstop.Failure
-}
-
-func (t *reading) refuse(param, format string, args ...any) {
-	if t.fail == nil {
-		t.fail = refuse(param, format, args...)
-	}
+	intake.Complaint
+	b []byte
+	h head
 }
 
 // given reports whether a parameter is there and not null.
@@ -56,11 +51,11 @@ func (t *reading) model(r *wire.Request) {
 	s := t.h[fModel]
 	switch {
 	case !s.there():
-		t.refuse("model", "model is missing: name the model, for example \"model\": \"gpt-4o\"")
+		t.Refuse("model", "model is missing: name the model, for example \"model\": \"gpt-4o\"")
 	case !s.filled(t.b):
-		t.refuse("model", "model must be a string that is not empty")
+		t.Refuse("model", "model must be a string that is not empty")
 	case s.to-s.from > maxModel:
-		t.refuse("model", "model is longer than %d bytes: name one model", maxModel)
+		t.Refuse("model", "model is longer than %d bytes: name one model", maxModel)
 	default:
 		r.Model = str(t.b, s)
 	}
@@ -76,7 +71,7 @@ func (t *reading) question(r *wire.Request) {
 	case wire.Embedding:
 		t.textOrList(fInput)
 	default:
-		t.refuse("", "operation %q is not one of this dialect", string(r.Op))
+		t.Refuse("", "operation %q is not one of this dialect", string(r.Op))
 	}
 	if t.listed(fTools) || t.listed(fFunctions) {
 		r.Tools = true
@@ -86,23 +81,23 @@ func (t *reading) question(r *wire.Request) {
 func (t *reading) messages() {
 	s := t.h[fMessages]
 	if !s.there() {
-		t.refuse("messages", `messages is missing: send at least one, for example [{"role":"user","content":"hello"}]`)
+		t.Refuse("messages", `messages is missing: send at least one, for example [{"role":"user","content":"hello"}]`)
 		return
 	}
 	if !s.is(t.b, '[') {
-		t.refuse("messages", "messages must be an array of objects")
+		t.Refuse("messages", "messages must be an array of objects")
 		return
 	}
 	e, n := inArray(t.b, s), 0
 	for e.next() {
 		if !e.val.is(t.b, '{') {
-			t.refuse("messages", "messages[%d] must be an object with role and content", n)
+			t.Refuse("messages", "messages[%d] must be an object with role and content", n)
 			return
 		}
 		n++
 	}
 	if n == 0 {
-		t.refuse("messages", "messages is empty: send at least one message")
+		t.Refuse("messages", "messages is empty: send at least one message")
 	}
 }
 
@@ -110,9 +105,9 @@ func (t *reading) textOrList(f field) {
 	name := fieldNames[f]
 	switch s := t.h[f]; {
 	case s.null(t.b):
-		t.refuse(name, "%s is missing: send a string or an array", name)
+		t.Refuse(name, "%s is missing: send a string or an array", name)
 	case !s.is(t.b, '"') && !s.is(t.b, '['):
-		t.refuse(name, "%s must be a string or an array", name)
+		t.Refuse(name, "%s must be a string or an array", name)
 	}
 }
 
@@ -122,7 +117,7 @@ func (t *reading) listed(f field) bool {
 		return false
 	}
 	if !t.h[f].is(t.b, '[') {
-		t.refuse(fieldNames[f], "%s must be an array", fieldNames[f])
+		t.Refuse(fieldNames[f], "%s must be an array", fieldNames[f])
 		return false
 	}
 	e := inArray(t.b, t.h[f])
@@ -135,7 +130,7 @@ func (t *reading) answer(r *wire.Request) {
 	r.Stored = t.flag(fStore)
 	if n, ok := t.number(fN); ok {
 		if n < 1 || n > maxChoices {
-			t.refuse("n", "n must be between 1 and %d", maxChoices)
+			t.Refuse("n", "n must be between 1 and %d", maxChoices)
 		}
 		r.Choices = n
 	}
@@ -147,11 +142,11 @@ func (t *reading) answer(r *wire.Request) {
 	t.logprobs(r)
 	t.audio(r)
 	if t.given(fToolChoice) && !t.h[fToolChoice].is(t.b, '"') && !t.h[fToolChoice].is(t.b, '{') {
-		t.refuse("tool_choice", "tool_choice must be a string or an object")
+		t.Refuse("tool_choice", "tool_choice must be a string or an object")
 	}
 	if t.given(fStreamOptions) {
 		if !t.h[fStreamOptions].is(t.b, '{') {
-			t.refuse("stream_options", "stream_options must be an object")
+			t.Refuse("stream_options", "stream_options must be an object")
 			return
 		}
 		on := t.boolean(member(t.b, t.h[fStreamOptions], "include_usage"), "stream_options.include_usage")
@@ -173,7 +168,7 @@ func (t *reading) logprobs(r *wire.Request) {
 func (t *reading) audio(r *wire.Request) {
 	if t.given(fAudio) {
 		if !t.h[fAudio].is(t.b, '{') {
-			t.refuse("audio", "audio must be an object")
+			t.Refuse("audio", "audio must be an object")
 		}
 		r.Audio = true
 	}
@@ -196,12 +191,12 @@ func (t *reading) promise(r *wire.Request) {
 	}
 	s := t.h[fResponseFormat]
 	if !s.is(t.b, '{') {
-		t.refuse("response_format", `response_format must be an object such as {"type":"json_object"}`)
+		t.Refuse("response_format", `response_format must be an object such as {"type":"json_object"}`)
 		return
 	}
 	kind := member(t.b, s, "type")
 	if !kind.is(t.b, '"') {
-		t.refuse("response_format.type", "response_format.type must be text, json_object or json_schema")
+		t.Refuse("response_format.type", "response_format.type must be text, json_object or json_schema")
 		return
 	}
 	switch str(t.b, kind) {
@@ -214,7 +209,7 @@ func (t *reading) promise(r *wire.Request) {
 
 func (t *reading) schema(r *wire.Request, s span) {
 	if !s.is(t.b, '{') {
-		t.refuse("response_format.json_schema", "response_format.json_schema must be an object with name and schema")
+		t.Refuse("response_format.json_schema", "response_format.json_schema must be an object with name and schema")
 		return
 	}
 	schema := member(t.b, s, "schema")
@@ -222,7 +217,7 @@ func (t *reading) schema(r *wire.Request, s span) {
 	case schema.null(t.b):
 		r.Promise.Kind = wire.PromiseObject
 	case !schema.is(t.b, '{'):
-		t.refuse("response_format.json_schema.schema", "response_format.json_schema.schema must be an object")
+		t.Refuse("response_format.json_schema.schema", "response_format.json_schema.schema must be an object")
 	default:
 		r.Promise = wire.Promise{Kind: wire.PromiseSchema, Schema: schema.of(t.b)}
 	}
@@ -241,7 +236,7 @@ func (t *reading) boolean(s span, name string) bool {
 	case 'f':
 		return false
 	}
-	t.refuse(name, "%s must be true or false", name)
+	t.Refuse(name, "%s must be true or false", name)
 	return false
 }
 
@@ -252,7 +247,7 @@ func (t *reading) number(f field) (int, bool) {
 	}
 	n, ok := integer(t.b, t.h[f])
 	if !ok {
-		t.refuse(fieldNames[f], "%s must be a whole number", fieldNames[f])
+		t.Refuse(fieldNames[f], "%s must be a whole number", fieldNames[f])
 	}
 	return n, ok
 }

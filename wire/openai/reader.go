@@ -6,6 +6,7 @@ import (
 	"backstop"
 	"backstop/sse"
 	"backstop/wire"
+	"backstop/wire/internal/follow"
 )
 
 var (
@@ -15,28 +16,15 @@ var (
 
 // reader follows one stream. Its state is a few words and one entry a choice.
 type reader struct {
+	follow.Stream
 	request *wire.Request
-	reply   wire.Reply // Surface, Event and Body are set per event
-	unary   bool       // the caller waits for one body: nothing has been sent yet
 	chunk   chunk
 	choices []choiceState
 
-	events int  // of the dialect
-	odd    int  // malformed
-	tokens int  // Token signals
-	speaks bool // there was content or reasoning
-	said   bool // there was content, or a refusal
 	// answers: something other than reasoning and refusal was said. refuses:
 	// there was a piece of a refusal, or a filter's finish reason.
 	answers, refuses bool
-
-	lawful bool // a finish reason that may stand without content
-	tool   bool
-	other  bool // there was something that is neither text, reasoning nor a tool call
-	done   bool // [DONE] was seen
-	fault  *backstop.Outcome
-
-	input, output int // reported tokens, -1 = none
+	done             bool // [DONE] was seen
 }
 
 type choiceState struct {
@@ -56,14 +44,7 @@ type choiceState struct {
 //
 // Signal.Bytes counts content without its escapes.
 func (Room) Reader(r *wire.Request, a *wire.Reply) wire.StreamReader {
-	d := &reader{request: r, input: -1, output: -1, unary: r != nil && !r.Stream}
-	if a != nil {
-		d.reply = *a
-	}
-	if d.reply.Dialect == "" {
-		d.reply.Dialect = backstop.OpenAI
-	}
-	return d
+	return &reader{Stream: follow.Begin(r, a, backstop.OpenAI), request: r}
 }
 
 func (d *reader) Event(ev *sse.Event) wire.Signal {
@@ -77,12 +58,12 @@ func (d *reader) Event(ev *sse.Event) wire.Signal {
 		d.done = true
 		return wire.Signal{Kind: wire.Terminal}
 	case !d.chunk.parse(data):
-		d.odd++
+		d.Odd++
 		return wire.Signal{Kind: wire.Malformed}
 	case d.chunk.fault:
 		return d.inBand(ev, data)
 	}
-	d.events++
+	d.Events++
 	sig := d.progress(ev, data)
 	sig.Parsed = &d.chunk
 	return sig
@@ -94,12 +75,12 @@ func (d *reader) progress(ev *sse.Event, data []byte) wire.Signal {
 	for i := range c.list {
 		t := &c.list[i]
 		sig.Bytes += t.bytes
-		d.speaks = d.speaks || t.token
+		d.Speaks = d.Speaks || t.token
 		d.answers = d.answers || t.said || t.tool
-		d.said = d.said || t.said || t.refusal
+		d.Said = d.Said || t.said || t.refusal
 		d.refuses = d.refuses || t.refusal
-		d.tool = d.tool || t.tool
-		d.other = d.other || t.other || t.index != 0
+		d.Tool = d.Tool || t.tool
+		d.Other = d.Other || t.other || t.index != 0
 		if t.token {
 			sig.Kind = wire.Token
 		}
@@ -110,24 +91,24 @@ func (d *reader) progress(ev *sse.Event, data []byte) wire.Signal {
 		reason := str(data, t.finish)
 		switch wire.FinishOf(reason).Kind {
 		case wire.FinishFault:
-			return d.broken(wire.JudgeFinish(d.seen(ev, data), reason))
+			return d.Broken(wire.JudgeFinish(d.seen(ev, data), reason))
 		case wire.FinishFilter:
-			d.lawful, d.refuses = true, true
+			d.Lawful, d.refuses = true, true
 		case wire.FinishLength:
-			d.lawful = true
+			d.Lawful = true
 		}
 		state.finished, ending = true, true
 	}
 	if c.usage.there() {
 		input, output := reported(data, c.usage)
-		d.input, d.output = max(d.input, input), max(d.output, output)
+		d.Count(input, output)
 		ending = ending || input >= 0 || output >= 0
 	}
-	if ending && (d.speaks || d.lawful) {
+	if ending && (d.Speaks || d.Lawful) {
 		sig.Kind = wire.Token
 	}
 	if sig.Kind == wire.Token {
-		d.tokens++
+		d.Tokens++
 	}
 	return sig
 }
@@ -145,72 +126,24 @@ func (d *reader) choice(index int) *choiceState {
 
 // inBand judges an error event.
 func (d *reader) inBand(ev *sse.Event, data []byte) wire.Signal {
-	if d.speaks && d.finished() {
+	if d.Speaks && d.finished() {
 		return wire.Signal{Kind: wire.Quiet}
 	}
-	return d.broken(JudgeEvent(d.request, d.seen(ev, data)))
-}
-
-func (d *reader) broken(o backstop.Outcome) wire.Signal {
-	if d.fault == nil {
-		d.fault = d.settle(o)
-	}
-	return wire.Signal{Kind: wire.Fault, Outcome: *d.fault}
+	return d.Broken(JudgeEvent(d.request, d.seen(ev, data)))
 }
 
 // seen is the event as the Judge wants it. A DashScope status comment is part
 // of the event and says more than its data.
 func (d *reader) seen(ev *sse.Event, data []byte) *wire.Reply {
-	a := d.reply
-	a.Event, a.Body, a.Surface = ev.Name, data, d.surface()
 	if ev.Name == "error" && bytes.Contains(ev.Raw, statusLine) {
-		a.Body = ev.Raw
+		data = ev.Raw
 	}
-	return &a
-}
-
-// surface: as long as the caller of a unary call has nothing, the call may
-// still go elsewhere.
-func (d *reader) surface() wire.Surface {
-	if d.tokens > 0 && !d.unary {
-		return wire.SurfaceMid
-	}
-	return wire.SurfaceFirst
+	return d.Seen(ev.Name, data)
 }
 
 // End judges the whole. An unclean end after all begun choices have finished
 // is fine; without any token it is a reset, after one a cut.
-func (d *reader) End(clean bool) backstop.Outcome {
-	switch {
-	case d.fault != nil:
-		return *d.settle(*d.fault)
-	case d.finished():
-		if d.blank() {
-			a := d.reply
-			a.Surface, a.Body = d.surface(), nil
-			return *d.settle(wire.JudgeBlank(&a))
-		}
-		a := d.reply
-		return *d.settle(wire.Good(&a, true))
-	case d.tokens > 0:
-		return d.garbled(backstop.KindCut)
-	case !clean && !d.done:
-		return *d.settle(backstop.Outcome{
-			Class: backstop.Broken, Kind: backstop.KindReset, Counts: backstop.CountsModel, RetrySame: true, NextTier: true,
-		})
-	case d.events > 0:
-		return d.garbled(backstop.KindCut)
-	case d.odd > 0:
-		return d.garbled(backstop.KindProtocol)
-	}
-	return d.garbled(backstop.KindEmpty)
-}
-
-// blank reports whether the answer may not stand as it is: nothing but a stop.
-// Reasoning alone is no answer either, but a stream caller already has it.
-func (d *reader) blank() bool {
-	return !d.lawful && !d.said && (d.unary || !d.speaks)
-}
+func (d *reader) End(clean bool) backstop.Outcome { return d.Verdict(d.finished(), clean || d.done) }
 
 // finished reports whether every choice that began has ended.
 func (d *reader) finished() bool {
@@ -221,30 +154,6 @@ func (d *reader) finished() bool {
 	}
 	return len(d.choices) > 0
 }
-
-func (d *reader) garbled(kind backstop.Kind) backstop.Outcome {
-	return *d.settle(backstop.Outcome{
-		Class: backstop.Garbled, Kind: kind, Counts: backstop.CountsModel, RetrySame: true, NextTier: true,
-	})
-}
-
-// settle adds what the reader knows to a verdict: tokens, and that a started
-// answer is not asked for again at the same place.
-func (d *reader) settle(o backstop.Outcome) *backstop.Outcome {
-	o.InputTokens, o.OutputTokens = d.input, d.output
-	if o.Status == 0 {
-		o.Status = d.reply.Status
-	}
-	if d.tokens > 0 {
-		o.RetrySame = false
-		o.NextTier = o.NextTier && d.unary
-	}
-	return &o
-}
-
-func (d *reader) Usage() (input, output int) { return d.input, d.output }
-
-func (d *reader) ToolBegun() bool { return d.tool }
 
 // Refusing implements wire.Refuser.
 func (d *reader) Refusing() bool { return d.refuses && !d.answers }
@@ -258,6 +167,3 @@ func (d *reader) AppendText(all []byte) []byte {
 	}
 	return all
 }
-
-// TextOnly implements wire.TextReader.
-func (d *reader) TextOnly() bool { return !d.tool && !d.other }

@@ -3,6 +3,8 @@ package openai
 import (
 	"encoding/binary"
 	"unicode/utf8"
+
+	"backstop/wire/internal/intake"
 )
 
 // partSize is what an image, a sound or a file counts, since its tokens have
@@ -85,7 +87,7 @@ func quarters(s []byte) int {
 		}
 		switch c := s[i]; {
 		case c == '\\' && i+6 <= len(s) && s[i+1] == 'u':
-			n += runeQuarters(hex4(s[i+2 : i+6]))
+			n += intake.Quarters(hex4(s[i+2 : i+6]))
 			i += 6
 		case c == '\\':
 			n++
@@ -95,7 +97,7 @@ func quarters(s []byte) int {
 			i++
 		default:
 			r, size := utf8.DecodeRune(s[i:])
-			n += runeQuarters(r)
+			n += intake.Quarters(r)
 			i += size
 		}
 	}
@@ -106,14 +108,4 @@ func quarters(s []byte) int {
 func letters(x uint64) bool {
 	slash := x ^ (lowBits * '\\')
 	return ((slash-lowBits)&^slash|x)&highBits == 0
-}
-
-func runeQuarters(r rune) int {
-	switch {
-	case r < utf8.RuneSelf:
-		return 1
-	case r >= 0x2E80 && r < 0xD800, r >= 0xF900 && r < 0xFB00, r >= 0xFF00 && r < 0xFFF0, r >= 0x20000:
-		return 4
-	}
-	return 2
 }

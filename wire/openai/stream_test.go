@@ -52,7 +52,7 @@ func event(data string) *sse.Event {
 const kinds = "?qtdfm" // of signals, as letters
 
 // follow reads events until a fault and says what they were, letter by letter.
-func follow(r wire.StreamReader, events []string) (letters string, fault backstop.Outcome) {
+func followed(r wire.StreamReader, events []string) (letters string, fault backstop.Outcome) {
 	for _, e := range events {
 		sig := r.Event(event(e))
 		letters += string(kinds[sig.Kind])
@@ -108,7 +108,7 @@ func TestHowAStreamIsRead(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			for _, clean := range []bool{true, false} {
 				r := Room{}.Reader(streamRequest(), okReply())
-				letters, _ := follow(r, c.events)
+				letters, _ := followed(r, c.events)
 				if letters != c.signals {
 					t.Fatalf("signals %s, want %s", letters, c.signals)
 				}
@@ -149,7 +149,7 @@ func TestErrorEventsAreFaults(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := Room{}.Reader(streamRequest(), okReply())
-			letters, o := follow(r, []string{role, c.event})
+			letters, o := followed(r, []string{role, c.event})
 			if letters != "qf" || !strings.HasPrefix(o.Reason(), c.reason) || o.NextTier != c.next {
 				t.Errorf("first: %s %s next %v", letters, o.Reason(), o.NextTier)
 			}
@@ -157,14 +157,14 @@ func TestErrorEventsAreFaults(t *testing.T) {
 				t.Errorf("the end says %s", end.Reason())
 			}
 
-			letters, o = follow(Room{}.Reader(streamRequest(), okReply()), []string{role, tok("a"), c.event})
+			letters, o = followed(Room{}.Reader(streamRequest(), okReply()), []string{role, tok("a"), c.event})
 			if letters != "qtf" || o.NextTier || o.RetrySame {
 				t.Errorf("after a token: %s %s next %v retry %v", letters, o.Reason(), o.NextTier, o.RetrySame)
 			}
 
 			unary := streamRequest()
 			unary.Stream = false
-			letters, o = follow(Room{}.Reader(unary, okReply()), []string{role, tok("a"), c.event})
+			letters, o = followed(Room{}.Reader(unary, okReply()), []string{role, tok("a"), c.event})
 			if letters != "qtf" || o.NextTier != c.next || o.RetrySame {
 				t.Errorf("held back for a unary caller: %s %s next %v retry %v", letters, o.Reason(), o.NextTier, o.RetrySame)
 			}
@@ -175,14 +175,14 @@ func TestErrorEventsAreFaults(t *testing.T) {
 func TestReasoningAloneIsNoAnswerUntilSomebodyHasIt(t *testing.T) {
 	events := []string{ch(`{"reasoning_content":"hm"}`, "null"), end("stop"), done}
 	r := Room{}.Reader(streamRequest(), okReply())
-	follow(r, events)
+	followed(r, events)
 	if o := r.End(true); o.Class != backstop.OK {
 		t.Errorf("a stream caller: %s", o.Reason())
 	}
 	unary := streamRequest()
 	unary.Stream = false
 	r = Room{}.Reader(unary, okReply())
-	follow(r, events)
+	followed(r, events)
 	if o := r.End(true); o.Kind != backstop.KindBlank || !o.NextTier {
 		t.Errorf("a unary caller: %s", o.Reason())
 	}
@@ -200,11 +200,11 @@ func TestDashScopeStatusCommentIsHeard(t *testing.T) {
 
 func TestUsageAndToolsAreReported(t *testing.T) {
 	r := Room{}.Reader(streamRequest(), okReply())
-	follow(r, []string{role, tok("a")})
+	followed(r, []string{role, tok("a")})
 	if in, out := r.Usage(); in != -1 || out != -1 || r.ToolBegun() {
 		t.Errorf("before: %d %d %v", in, out, r.ToolBegun())
 	}
-	follow(r, []string{ch(`{"tool_calls":[{"index":0,"id":"t1"}]}`, "null"), end("tool_calls"), usage})
+	followed(r, []string{ch(`{"tool_calls":[{"index":0,"id":"t1"}]}`, "null"), end("tool_calls"), usage})
 	if in, out := r.Usage(); in != 10 || out != 2 || !r.ToolBegun() {
 		t.Errorf("after: %d %d %v", in, out, r.ToolBegun())
 	}
@@ -217,7 +217,7 @@ func TestUsageAndToolsAreReported(t *testing.T) {
 		"in the finish chunk": strings.Replace(end("stop"), `"id":"c1"`, `"id":"c1","usage":{"prompt_tokens":10,"completion_tokens":2}`, 1),
 	} {
 		r := Room{}.Reader(streamRequest(), okReply())
-		follow(r, []string{tok("a"), e})
+		followed(r, []string{tok("a"), e})
 		if in, out := r.Usage(); in != 10 || out != 2 {
 			t.Errorf("%s: %d %d", name, in, out)
 		}

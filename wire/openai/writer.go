@@ -7,6 +7,8 @@ import (
 	"backstop"
 	"backstop/sse"
 	"backstop/wire"
+	"backstop/wire/internal/edit"
+	"backstop/wire/internal/follow"
 )
 
 // writer passes on one stream.
@@ -64,7 +66,7 @@ func (w *writer) Event(ev *sse.Event, sig *wire.Signal) []byte {
 		return w.keep(c.b)
 	case edited != nil:
 		return w.frame(edited)
-	case len(ev.Raw) == 0 || !closedEvent(ev.Raw):
+	case len(ev.Raw) == 0 || !follow.Closed(ev.Raw):
 		return w.frame(c.b)
 	}
 	return ev.Raw
@@ -150,12 +152,6 @@ func (w *writer) finish(c *chunk, e *edits) {
 	}
 }
 
-// closedEvent reports whether raw ends with a blank line. The last event of a
-// stream that was cut may lack it.
-func closedEvent(raw []byte) bool {
-	return bytes.HasSuffix(raw, []byte("\n\n")) || bytes.HasSuffix(raw, []byte("\r\n\r\n")) || bytes.HasSuffix(raw, []byte("\r\r"))
-}
-
 func (w *writer) frame(data []byte) []byte {
 	w.out = sse.Append(w.out[:0], "", data)
 	return w.out
@@ -174,7 +170,7 @@ func (w *writer) Close(note *wire.Note) []byte {
 		last = w.noteChunk(note)
 	default:
 		if whole, ok := root(last); ok {
-			last = setMember(last, whole, "x_backstop", string(noteJSON(note)))
+			last = setMember(last, whole, "x_backstop", string(edit.Note(note)))
 		}
 	}
 	if last != nil {
@@ -185,7 +181,7 @@ func (w *writer) Close(note *wire.Note) []byte {
 }
 
 func (w *writer) noteChunk(note *wire.Note) []byte {
-	return append(append(w.head(`[]`), `,"x_backstop":`...), append(noteJSON(note), '}')...)
+	return append(append(w.head(`[]`), `,"x_backstop":`...), append(edit.Note(note), '}')...)
 }
 
 // head begins a chunk of our own: everything up to its choices.
@@ -212,15 +208,6 @@ func orElse(raw []byte, other string) []byte {
 		return []byte(other)
 	}
 	return raw
-}
-
-// noteJSON cannot fail: a note holds strings, numbers and booleans.
-func noteJSON(n *wire.Note) []byte {
-	b, err := json.Marshal(n)
-	if err != nil {
-		return []byte("{}")
-	}
-	return b
 }
 
 // Failure ends the stream: after it nothing more is written.

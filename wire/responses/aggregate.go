@@ -5,6 +5,7 @@ import (
 
 	"backstop/sse"
 	"backstop/wire"
+	"backstop/wire/internal/edit"
 )
 
 // aggregate puts a stream together.
@@ -46,10 +47,10 @@ func (a *aggregate) Body() []byte {
 		b = []byte(`{"object":"response","output":[]}`)
 	}
 	if !a.empty() && !gjson.GetBytes(b, "output.0").Exists() {
-		b = setMember(b, "output", string(a.output()))
+		b = edit.SetMember(b, "output", string(a.output()))
 	}
 	if a.note != "" {
-		b = setMember(b, "x_backstop", a.note)
+		b = edit.SetMember(b, "x_backstop", a.note)
 	}
 	return b
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"backstop/wire"
+	"backstop/wire/internal/edit"
 )
 
 // Compose makes a plain body from a local answer: one message, completed,
@@ -19,7 +20,7 @@ func (Room) Compose(r *wire.Request, a *wire.Answer) []byte {
 	}
 	m.Usage.Cached, m.Usage.Stored, m.Usage.Reasoning = 0, -1, 0
 	b, _ := Room{}.EncodeBody(m) // one choice can always be written
-	return setMember(b, "x_backstop", string(noteJSON(&a.Note)))
+	return edit.SetMember(b, "x_backstop", string(edit.Note(&a.Note)))
 }
 
 // Annotate adds the x_backstop object to a plain body, in place of one that
@@ -28,7 +29,7 @@ func (Room) Annotate(body []byte, n *wire.Note) []byte {
 	if n == nil || !wire.ValidJSON(body) || !gjson.ParseBytes(body).IsObject() {
 		return body
 	}
-	return setMember(body, "x_backstop", string(noteJSON(n)))
+	return edit.SetMember(body, "x_backstop", string(edit.Note(n)))
 }
 
 // outputOf finds the output of an answer; it does not exist in what is none.
@@ -95,14 +96,14 @@ func finishWord(root gjson.Result, c *counted) string {
 // further ones become empty. Every other byte stays.
 func (Room) Replace(body []byte, text string) []byte {
 	_, output := outputOf(body)
-	e := edits{b: body}
-	replaceTexts(&e, output, text)
-	return e.apply()
+	e := edit.New(body)
+	replaceTexts(e, output, text)
+	return e.Apply()
 }
 
-func replaceTexts(e *edits, output gjson.Result, text string) {
+func replaceTexts(e *edit.Edits, output gjson.Result, text string) {
 	texts(output, func(t gjson.Result) {
-		e.replace(t, quoted(text))
+		e.Replace(t, edit.Quoted(text))
 		text = ""
 	})
 }

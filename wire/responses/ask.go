@@ -7,13 +7,11 @@ import (
 
 	"backstop"
 	"backstop/wire"
+	"backstop/wire/internal/edit"
+	"backstop/wire/internal/follow"
 )
 
 var _ wire.Asker = Room{}
-
-// goOn asks a model that takes no beginning of its answer for the rest of one.
-const goOn = "Your answer above was cut off. Continue it from exactly where it stops. " +
-	"Do not repeat any of it, do not comment on the interruption and do not begin anew."
 
 // Continue implements wire.Continuer. The text goes to the end of the input as
 // the assistant's: alone for an upstream with the quirk prefill that is asked
@@ -26,7 +24,7 @@ func (Room) Continue(r *wire.Request, u *backstop.Upstream, model string, text [
 	native := vendor.Responses && u.Dialect == backstop.OpenAI
 	turns := turn("assistant", string(text))
 	if native || !wire.QuirksOf(u, model).Prefill || strings.TrimSpace(string(text[len(text)-1:])) == "" {
-		turns += "," + turn("user", goOn)
+		turns += "," + turn("user", follow.GoOn)
 	}
 	return extended(r, turns)
 }
@@ -37,29 +35,29 @@ func (Room) Ask(r *wire.Request, text string) (*wire.Request, *backstop.Outcome)
 }
 
 func turn(role, text string) string {
-	return `{"role":"` + role + `","content":` + quoted(text) + `}`
+	return `{"role":"` + role + `","content":` + edit.Quoted(text) + `}`
 }
 
 // extended is a request with more at the end of its input. Input that is one
 // text becomes the first message of a list.
 func extended(r *wire.Request, turns string) (*wire.Request, *backstop.Outcome) {
-	o := openObject(r.Body)
-	input := o.find("input")
+	o := edit.Open(r.Body)
+	input := o.Find("input")
 	switch {
 	case input == nil:
 		return nil, cannotTake("input", "a call without input cannot be added to")
-	case input.val.Type == gjson.String:
-		o.replace(input.val, "["+turn("user", input.val.Str)+","+turns+"]")
-	case input.val.IsArray():
-		if input.val.Get("0").Exists() {
+	case input.Val.Type == gjson.String:
+		o.Replace(input.Val, "["+turn("user", input.Val.Str)+","+turns+"]")
+	case input.Val.IsArray():
+		if input.Val.Get("0").Exists() {
 			turns = "," + turns
 		}
-		end := input.val.Index + len(input.val.Raw) - 1
-		o.list = append(o.list, edit{end, end, turns})
+		end := input.Val.Index + len(input.Val.Raw) - 1
+		o.Splice(end, end, turns)
 	default:
 		return nil, cannotTake("input", "the input cannot be added to")
 	}
 	more := *r
-	more.Body = o.apply()
+	more.Body = o.Apply()
 	return &more, nil
 }

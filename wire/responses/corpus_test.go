@@ -1,58 +1,21 @@
 package responses
 
 import (
-	"bufio"
-	"bytes"
-	"encoding/json"
-	"net/http"
-	"os"
 	"strings"
 	"testing"
-	"time"
 
 	"backstop"
 	"backstop/sse"
 	"backstop/wire"
+	"backstop/wire/internal/edit"
+	"backstop/wire/internal/roomtest"
 )
-
-// judged is one line of the file of upstream answers that all rooms share.
-type judged struct {
-	ID, Vendor, Surface, Body, Dialect string
-
-	Status  int
-	Headers map[string]string
-	Want    struct {
-		Outcome, Kind, Counts, Caller string
-
-		RetrySame bool `json:"retry_same"`
-		NextTier  bool `json:"next_tier"`
-	}
-}
-
-func (j *judged) reply(s wire.Surface) *wire.Reply {
-	h := http.Header{}
-	for k, v := range j.Headers {
-		h.Set(k, v)
-	}
-	return &wire.Reply{
-		Vendor: j.Vendor, Dialect: backstop.OpenAI, Caller: backstop.Responses, Surface: s,
-		Status: j.Status, Header: h, Body: []byte(j.Body), Now: time.Date(2026, 11, 29, 12, 0, 0, 0, time.UTC),
-	}
-}
 
 // An upstream of the OpenAI dialect may say in any body that something is
 // wrong, whichever form it was asked in; streams are those of this form.
 func TestRecordedAnswersGetTheirVerdict(t *testing.T) {
-	b, err := os.ReadFile("../openai/testdata/upstream-answers.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
 	seen := 0
-	for lines := bufio.NewScanner(bytes.NewReader(b)); lines.Scan(); {
-		var j judged
-		if err := json.Unmarshal(lines.Bytes(), &j); err != nil {
-			t.Fatal(err)
-		}
+	for _, j := range roomtest.Answers(t) {
 		stream := strings.HasPrefix(j.Surface, "stream-") && strings.Contains(j.Body, `"response.`)
 		body := j.Surface == "body-200" && (j.Want.Outcome != "ok" || strings.Contains(j.Body, `"object":"response"`)) && !strings.Contains(j.Body, `"choices"`)
 		if j.Dialect != "openai" || !stream && !body {
@@ -60,24 +23,11 @@ func TestRecordedAnswersGetTheirVerdict(t *testing.T) {
 		}
 		seen++
 		t.Run(j.ID, func(t *testing.T) {
-			var o backstop.Outcome
 			if stream {
-				r := Room{}.Reader(&wire.Request{Op: wire.Responses, Stream: true}, j.reply(wire.SurfaceFirst))
-				events := sse.NewReader(strings.NewReader(j.Body), 0)
-				for {
-					ev, err := events.Next()
-					if ev != nil && r.Event(ev).Kind == wire.Fault || err != nil {
-						break
-					}
-				}
-				o = r.End(true)
+				r := Room{}.Reader(&wire.Request{Op: wire.Responses, Stream: true}, j.Reply(backstop.OpenAI, backstop.Responses, wire.SurfaceFirst))
+				j.Check(t, roomtest.Verdict(r, j.Body))
 			} else {
-				o = Room{}.JudgeBody(nil, j.reply(wire.SurfaceBody))
-			}
-			w := j.Want
-			if o.Class.String() != w.Outcome || w.Outcome != "ok" && string(o.Kind) != w.Kind || o.RetrySame != w.RetrySame || o.NextTier != w.NextTier ||
-				(o.Counts != backstop.CountsNone) != (w.Counts != "none") || o.Passthrough != (w.Caller == "passthrough") {
-				t.Errorf("%+v, want %+v", o, w)
+				j.Check(t, Room{}.JudgeBody(nil, j.Reply(backstop.OpenAI, backstop.Responses, wire.SurfaceBody)))
 			}
 		})
 	}
@@ -108,7 +58,7 @@ func TestErrorsOfAnotherShapeEndAStream(t *testing.T) {
 
 func TestBodiesAreJudged(t *testing.T) {
 	text := func(s string) string {
-		return `[{"type":"message","content":[{"type":"output_text","text":` + quoted(s) + `}]}]`
+		return `[{"type":"message","content":[{"type":"output_text","text":` + edit.Quoted(s) + `}]}]`
 	}
 	for name, c := range map[string]struct{ body, want string }{
 		"an answer":               {`{"status":"completed","output":` + text("a") + `,"usage":{"input_tokens":1,"output_tokens":2}}`, "ok"},

@@ -2,6 +2,8 @@ package responses
 
 import (
 	"github.com/tidwall/gjson"
+
+	"backstop/wire/internal/edit"
 )
 
 // repeated are the members of a request that the API says again in every answer,
@@ -22,7 +24,7 @@ func repetition(asked []byte) []byte {
 	gjson.ParseBytes(asked).ForEach(func(name, v gjson.Result) bool {
 		for i := range repeated {
 			if repeated[i].name == name.Str && v.Type != gjson.Null {
-				said[i] = string(oneLine([]byte(v.Raw)))
+				said[i] = string(edit.OneLine([]byte(v.Raw)))
 			}
 		}
 		return true
@@ -49,5 +51,5 @@ func formed(text string) string {
 	case v.Get("format").IsObject():
 		return text
 	}
-	return string(setMember([]byte(text), "format", `{"type":"text"}`))
+	return string(edit.SetMember([]byte(text), "format", `{"type":"text"}`))
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"backstop/wire"
+	"backstop/wire/internal/edit"
 )
 
 // Explode turns a plain body into the events of the same answer, without
@@ -20,7 +21,7 @@ func (Room) Explode(_ *wire.Request, body []byte) [][]byte {
 	}
 	x := &exploder{}
 	x.put = func(_ string, data []byte, _ wire.SignalKind) { x.out = append(x.out, data) }
-	begun := setMember(setMember(body, "status", `"in_progress"`), "output", "[]")
+	begun := edit.SetMember(edit.SetMember(body, "status", `"in_progress"`), "output", "[]")
 	begun = without(begun, "usage", "x_backstop", "incomplete_details", "completed_at")
 	for _, kind := range [...]string{created, inProgress} {
 		x.emit(kind, append([]byte(`"response":`), begun...), wire.Quiet)
@@ -72,14 +73,14 @@ func emptied(v gjson.Result, kind string) []byte {
 	case "message", "reasoning":
 		for _, name := range lists {
 			if v.Get(name).IsArray() {
-				b = setMember(b, name, "[]")
+				b = edit.SetMember(b, name, "[]")
 			}
 		}
 	case "function_call":
-		b = setMember(b, "arguments", `""`)
+		b = edit.SetMember(b, "arguments", `""`)
 	}
 	if v.Get("status").Type == gjson.String {
-		b = setMember(b, "status", `"in_progress"`)
+		b = edit.SetMember(b, "status", `"in_progress"`)
 	}
 	return b
 }
@@ -107,7 +108,7 @@ func (x *exploder) parts(at int, list gjson.Result, index string) {
 		moves = moves && in.index == index && v.Get(in.member).Type == gjson.String
 		opening := []byte(v.Raw)
 		if moves {
-			opening = setMember(opening, in.member, `""`)
+			opening = edit.SetMember(opening, in.member, `""`)
 		}
 		x.emit(added, append(append(x.where(at, index, n), `,"part":`...), opening...), wire.Quiet)
 		if moves {
@@ -136,9 +137,9 @@ func (x *exploder) piece(kind string, where []byte, member string, text gjson.Re
 
 // without is an object without some of its members.
 func without(b []byte, names ...string) []byte {
-	o := openObject(b)
+	o := edit.Open(b)
 	for _, name := range names {
-		o.drop(name)
+		o.Drop(name)
 	}
-	return o.bytes()
+	return o.Bytes()
 }

@@ -7,6 +7,7 @@ import (
 
 	"backstop"
 	"backstop/wire"
+	"backstop/wire/internal/intake"
 )
 
 // types maps our codes onto the error types that the SDKs and their users
@@ -86,7 +87,7 @@ func shaped(body []byte) bool {
 		return false
 	}
 	for _, name := range [...]string{"type", "code"} {
-		if v := e.Get(name); filled(v) && v.Type != gjson.String {
+		if v := e.Get(name); intake.Filled(v) && v.Type != gjson.String {
 			return false
 		}
 	}

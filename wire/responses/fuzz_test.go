@@ -20,14 +20,14 @@ func FuzzStream(f *testing.F) {
 	f.Add("data: {\"type\":\"response.completed\",\ndata: \"response\":{\"status\":\"completed\",\"output\":[]}}\n\n", true)
 	f.Fuzz(func(t *testing.T, stream string, streaming bool) {
 		p := play(t, stream, streaming, true)
-		if p.outcome.Class == 0 {
+		if p.Outcome.Class == 0 {
 			t.Fatal("no verdict")
 		}
-		checkCaller(t, p.caller, false)
-		if !json.Valid(p.body) {
-			t.Fatalf("aggregate: %s", p.body)
+		checkCaller(t, p.Caller, false)
+		if !json.Valid(p.Body) {
+			t.Fatalf("aggregate: %s", p.Body)
 		}
-		for _, data := range (Room{}).Explode(nil, p.body) {
+		for _, data := range (Room{}).Explode(nil, p.Body) {
 			if !json.Valid(data) {
 				t.Fatalf("exploded: %s", data)
 			}

@@ -7,6 +7,7 @@ import (
 
 	"backstop/sse"
 	"backstop/wire"
+	"backstop/wire/internal/edit"
 )
 
 var (
@@ -99,11 +100,11 @@ func (w *writer) graftPart(e *event, text bool) {
 // relay passes on an event of an item that got a new place.
 func (w *writer) relay(e *event) {
 	to := w.moved[e.item]
-	o := openObject([]byte(e.root.Raw))
-	o.set("output_index", strconv.Itoa(to))
-	o.set("sequence_number", strconv.Itoa(w.next))
+	o := edit.Open([]byte(e.root.Raw))
+	o.Set("output_index", strconv.Itoa(to))
+	o.Set("sequence_number", strconv.Itoa(w.next))
 	w.next++
-	data := oneLine(o.bytes())
+	data := edit.OneLine(o.Bytes())
 	w.out = sse.Append(w.out, e.kind, data)
 	e.item = to
 	w.add(e)
@@ -116,16 +117,16 @@ func (w *writer) graftEnd(e *event, kind string) {
 	w.shut()
 	response := w.head.over([]byte(e.body.Raw))
 	if !w.full {
-		response = setMember(response, "output", string(w.output()))
+		response = edit.SetMember(response, "output", string(w.output()))
 	}
 	if kind != e.kind {
-		response = setMember(setMember(response, "status", `"incomplete"`), "incomplete_details", `{"reason":"max_output_tokens"}`)
+		response = edit.SetMember(edit.SetMember(response, "status", `"incomplete"`), "incomplete_details", `{"reason":"max_output_tokens"}`)
 	}
 	b := append([]byte(`{"type":"`+kind+`","sequence_number":`), strconv.Itoa(w.next)...)
 	w.end = append(append(append(b, `,"response":`...), response...), '}')
 	w.over, w.endKind, w.endRaw = true, kind, nil
 	if note := e.root.Get("x_backstop"); note.IsObject() {
-		w.end = setMember(w.end, "x_backstop", note.Raw)
+		w.end = edit.SetMember(w.end, "x_backstop", note.Raw)
 	}
 }
 
@@ -140,5 +141,5 @@ func settled(raw string, cut bool) string {
 	if cut {
 		status = `"incomplete"`
 	}
-	return string(setMember([]byte(raw), "status", status))
+	return string(edit.SetMember([]byte(raw), "status", status))
 }

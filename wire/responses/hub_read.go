@@ -8,6 +8,7 @@ import (
 
 	"backstop"
 	"backstop/wire"
+	"backstop/wire/internal/intake"
 )
 
 // hints are parameters of the caller's that may be left out for an upstream
@@ -24,7 +25,7 @@ var hints = map[string]bool{
 // earlier answer, a conversation, a file) has no words in the hub.
 func (Room) ToHub(r *wire.Request) (*wire.Prompt, *backstop.Failure) {
 	if !wire.ValidJSON(r.Body) {
-		return nil, refuse("", "the body is not one JSON object: check what the request was built with")
+		return nil, intake.Refuse("", "the body is not one JSON object: check what the request was built with")
 	}
 	p := &wire.Prompt{
 		Dialect: backstop.Responses, Op: wire.Chat, Model: r.Model, Stream: r.Stream, UsageOn: true, Choices: 1, MaxTokens: r.MaxTokens,
@@ -39,32 +40,26 @@ func (Room) ToHub(r *wire.Request) (*wire.Prompt, *backstop.Failure) {
 		p.System = append(p.System, v.Str)
 	}
 	root.ForEach(func(k, v gjson.Result) bool {
-		if filled(v) {
+		if intake.Filled(v) {
 			h.field(k.String(), v)
 		}
-		return h.fail == nil
+		return h.Fail == nil
 	})
-	if h.fail != nil {
-		return nil, h.fail
+	if h.Fail != nil {
+		return nil, h.Fail
 	}
 	return p, nil
 }
 
 // hubRead collects a prompt and the first complaint.
 type hubRead struct {
+	intake.Complaint
 	p       *wire.Prompt
 	promise wire.Promise
-	fail    *backstop.Failure
 }
 
 func (h *hubRead) extra(name string, hint bool) {
 	h.p.Extras = append(h.p.Extras, wire.Extra{Name: name, Hint: hint})
-}
-
-func (h *hubRead) refuse(param, format string, args ...any) {
-	if h.fail == nil {
-		h.fail = refuse(param, format, args...)
-	}
 }
 
 // field reads one parameter.
@@ -123,7 +118,7 @@ func harmless(name string, v gjson.Result) bool {
 func (h *hubRead) text(v gjson.Result) {
 	v.ForEach(func(k, v gjson.Result) bool {
 		switch name := k.String(); {
-		case !filled(v):
+		case !intake.Filled(v):
 		case name == "format":
 			h.form(v)
 		default:
@@ -157,7 +152,7 @@ func toggle(v gjson.Result) wire.Switch {
 func (h *hubRead) reasoning(v gjson.Result) {
 	v.ForEach(func(k, v gjson.Result) bool {
 		switch name := k.String(); {
-		case !filled(v), name == "summary", name == "generate_summary":
+		case !intake.Filled(v), name == "summary", name == "generate_summary":
 		case name == "effort":
 			h.p.Effort = v.Str
 		default:
@@ -193,7 +188,7 @@ func (h *hubRead) tools(v gjson.Result) {
 		}
 		tool := wire.Tool{Name: t.Get("name").Str, Description: t.Get("description").Str, Strict: toggle(t.Get("strict"))}
 		if tool.Name == "" {
-			h.refuse(at+".name", "%s has no name", at)
+			h.Refuse(at+".name", "%s has no name", at)
 		}
 		if s := t.Get("parameters"); s.IsObject() {
 			tool.Schema = []byte(s.Raw)

@@ -4,6 +4,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"backstop/wire"
+	"backstop/wire/internal/intake"
 )
 
 // input reads the talk.
@@ -16,7 +17,7 @@ func (h *hubRead) input(v gjson.Result) {
 	v.ForEach(func(_, item gjson.Result) bool {
 		h.item(item, spot("input", i))
 		i++
-		return h.fail == nil
+		return h.Fail == nil
 	})
 }
 
@@ -41,7 +42,7 @@ func (h *hubRead) item(v gjson.Result, at string) {
 	case "function_call":
 		id := v.Get("call_id").Str
 		if id == "" || v.Get("name").Str == "" {
-			h.refuse(at, "%s is a function_call without call_id or name", at)
+			h.Refuse(at, "%s is a function_call without call_id or name", at)
 		}
 		t := h.modelTurn(at)
 		t.Parts = append(t.Parts, wire.Part{Kind: wire.PartToolCall, ID: id, Name: v.Get("name").Str, Arguments: v.Get("arguments").Str})
@@ -108,12 +109,12 @@ func (h *hubRead) part(to *[]wire.Part, v gjson.Result, at string) {
 		appendPart(to, wire.PartRefusal, v.Get("refusal").Str)
 	case "input_image":
 		image := wire.Part{Kind: wire.PartImage, URL: v.Get("image_url").Str}
-		if filled(v.Get("file_id")) {
+		if intake.Filled(v.Get("file_id")) {
 			h.extra(at+".file_id", false)
 			return
 		}
 		if image.URL == "" {
-			h.refuse(at+".image_url", "%s is an image without an image_url", at)
+			h.Refuse(at+".image_url", "%s is an image without an image_url", at)
 			return
 		}
 		if media, data, ok := dataURL(image.URL); ok {
@@ -131,12 +132,12 @@ func (h *hubRead) part(to *[]wire.Part, v gjson.Result, at string) {
 func (h *hubRead) result(v gjson.Result, at string) {
 	part := wire.Part{Kind: wire.PartToolResult, ID: v.Get("call_id").Str}
 	if part.ID == "" {
-		h.refuse(at+".call_id", "%s says not which call it answers", at)
+		h.Refuse(at+".call_id", "%s says not which call it answers", at)
 	}
 	switch output := v.Get("output"); {
 	case output.IsArray():
 		h.content(&part.Result, output, at+".output")
-	case output.Type == gjson.String || !filled(output):
+	case output.Type == gjson.String || !intake.Filled(output):
 		part.Result = textPart(output.Str)
 	default: // what a tool said is not taken for nothing
 		h.extra(at+".output", false)

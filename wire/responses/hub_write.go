@@ -5,6 +5,7 @@ import (
 
 	"backstop"
 	"backstop/wire"
+	"backstop/wire/internal/edit"
 )
 
 const (
@@ -66,9 +67,9 @@ func (w *hubWrite) raw(name, raw string) {
 
 func (w *hubWrite) body() {
 	p := w.p
-	w.raw("model", quoted(w.model))
+	w.raw("model", edit.Quoted(w.model))
 	if len(p.System) > 0 {
-		w.raw("instructions", quoted(p.System[0]))
+		w.raw("instructions", edit.Quoted(p.System[0]))
 	}
 	w.raw("input", "")
 	w.input()
@@ -83,7 +84,7 @@ func (w *hubWrite) body() {
 		w.raw("top_p", string(p.TopP))
 	}
 	if p.Served != "" {
-		w.raw("user", quoted(p.Served))
+		w.raw("user", edit.Quoted(p.Served))
 	}
 	w.promise()
 	w.effort()
@@ -133,7 +134,7 @@ func (w *hubWrite) promise() {
 		if name == "" {
 			name = schemaName
 		}
-		f := `{"format":{"type":"json_schema","name":` + quoted(name) + strict(p.Strict) + `,"schema":` + string(oneLine(p.Promise.Schema)) + `}}`
+		f := `{"format":{"type":"json_schema","name":` + edit.Quoted(name) + strict(p.Strict) + `,"schema":` + string(edit.OneLine(p.Promise.Schema)) + `}}`
 		w.raw("text", f)
 	}
 }
@@ -174,7 +175,7 @@ func (w *hubWrite) effort() {
 		}
 		return
 	}
-	w.raw("reasoning", `{"effort":`+quoted(word)+`}`)
+	w.raw("reasoning", `{"effort":`+edit.Quoted(word)+`}`)
 }
 
 func (w *hubWrite) tools() {
@@ -195,7 +196,7 @@ func (w *hubWrite) tools() {
 	case wire.ChoiceRequired:
 		w.raw("tool_choice", `"required"`)
 	case wire.ChoiceNamed:
-		w.raw("tool_choice", `{"type":"function","name":`+quoted(p.ToolChoice.Name)+`}`)
+		w.raw("tool_choice", `{"type":"function","name":`+edit.Quoted(p.ToolChoice.Name)+`}`)
 	}
 	if p.Parallel != wire.Unset {
 		w.raw("parallel_tool_calls", strconv.FormatBool(p.Parallel == wire.On))
@@ -216,7 +217,7 @@ func (w *hubWrite) tool(t *wire.Tool, i int) {
 	if schema == nil {
 		schema = []byte("null")
 	}
-	w.b = append(append(w.b, `,"parameters":`...), oneLine(schema)...)
+	w.b = append(append(w.b, `,"parameters":`...), edit.OneLine(schema)...)
 	on := t.Strict
 	if on == wire.Unset && w.p.Dialect != backstop.Responses {
 		on = wire.Off

@@ -5,6 +5,7 @@ import (
 
 	"backstop"
 	"backstop/wire"
+	"backstop/wire/internal/intake"
 )
 
 // JudgeBody judges a 200 answer to a request that wanted one body. Everything
@@ -20,7 +21,7 @@ func (Room) JudgeBody(_ *wire.Request, a *wire.Reply) backstop.Outcome {
 	}
 	root := gjson.ParseBytes(a.Body)
 	output := root.Get("output")
-	if !root.IsObject() || filled(root.Get("error")) || !output.IsArray() {
+	if !root.IsObject() || intake.Filled(root.Get("error")) || !output.IsArray() {
 		return wire.Judge(a)
 	}
 	o := judgeAnswer(a, root, output)

@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"github.com/tidwall/gjson"
+
+	"backstop/wire/internal/edit"
 )
 
 // ledger is the output of an answer as its events have told it so far. Each
@@ -184,7 +186,7 @@ func (p *part) json() string {
 	}
 	raw := p.raw
 	if text := p.text.String(); text != "" {
-		raw = filledIn(raw, name, `""`, quoted(text))
+		raw = filledIn(raw, name, `""`, edit.Quoted(text))
 	}
 	if len(p.cites) > 0 {
 		raw = filledIn(raw, "annotations", "[]", "["+strings.Join(p.cites, ",")+"]")
@@ -198,7 +200,7 @@ func filledIn(raw, name, empty, value string) string {
 	if head, ok := strings.CutSuffix(raw, `"`+name+`":`+empty+`}`); ok {
 		return head + `"` + name + `":` + value + `}`
 	}
-	return string(setMember([]byte(raw), name, value))
+	return string(edit.SetMember([]byte(raw), name, value))
 }
 
 func listed(parts []*part) string {
@@ -224,7 +226,7 @@ func (it *item) json() string {
 		raw = filledIn(raw, "summary", "[]", listed(it.gist))
 	}
 	if it.arguments.Len() > 0 {
-		raw = filledIn(raw, "arguments", `""`, quoted(it.arguments.String()))
+		raw = filledIn(raw, "arguments", `""`, edit.Quoted(it.arguments.String()))
 	}
 	return raw
 }
@@ -270,7 +272,7 @@ func (h *answerHead) over(response []byte) []byte {
 		v    gjson.Result
 	}{{"id", h.id}, {"created_at", h.created}, {"model", h.model}} {
 		if m.v.Exists() {
-			response = setMember(response, m.name, m.v.Raw)
+			response = edit.SetMember(response, m.name, m.v.Raw)
 		}
 	}
 	return response

@@ -5,6 +5,8 @@ import (
 
 	"backstop"
 	"backstop/wire"
+	"backstop/wire/internal/edit"
+	"backstop/wire/internal/fit"
 )
 
 const path = "/responses"
@@ -20,7 +22,7 @@ var core = map[string]bool{"model": true, "stream": true, "input": true}
 // The outcome is rejected/param with NextTier when the upstream cannot take
 // the call at all.
 func (Room) Outbound(r *wire.Request, u *backstop.Upstream, s *backstop.Step) (wire.Outbound, *backstop.Outcome) {
-	out := wire.Outbound{Path: path, Body: r.Body, Stream: streamed(r, s)}
+	out := wire.Outbound{Path: path, Body: r.Body, Stream: fit.Streamed(r, s)}
 	name := s.Model
 	if name == "" {
 		name = r.Model
@@ -32,14 +34,14 @@ func (Room) Outbound(r *wire.Request, u *backstop.Upstream, s *backstop.Step) (w
 	if len(s.Without) == 0 && name == r.Model && out.Stream == r.Stream && !q.touches(r.Body) {
 		return out, nil
 	}
-	o := openObject(r.Body)
+	o := edit.Open(r.Body)
 	if name != r.Model {
-		o.set("model", quoted(name))
+		o.Set("model", edit.Quoted(name))
 	}
 	if out.Stream != r.Stream {
-		o.set("stream", strconv.FormatBool(out.Stream))
+		o.Set("stream", strconv.FormatBool(out.Stream))
 		if !out.Stream {
-			o.drop("stream_options")
+			o.Drop("stream_options")
 		}
 	}
 	if !r.Pinned { // its issuer knows the ids
@@ -48,22 +50,10 @@ func (Room) Outbound(r *wire.Request, u *backstop.Upstream, s *backstop.Step) (w
 	dropOwn(o)
 	q.apply(o)
 	for _, name := range s.Without {
-		o.drop(name)
+		o.Drop(name)
 	}
-	out.Body = o.bytes()
+	out.Body = o.Bytes()
 	return out, nil
-}
-
-// streamed decides whether an event stream is asked for. That the upstream is
-// to be asked plainly is the step's word alone.
-func streamed(r *wire.Request, s *backstop.Step) bool {
-	switch {
-	case s.Plain:
-		return false
-	case r.Stream:
-		return true
-	}
-	return r.Streamable()
 }
 
 func cannotTake(param, message string) *backstop.Outcome {
@@ -84,8 +74,8 @@ func (m Room) Probe(p *backstop.Probe) wire.Outbound {
 	if p.JSON {
 		question = `Reply with this JSON object: {"ok":true}`
 	}
-	b := append([]byte(`{"model":`), quoted(p.Model)...)
-	b = append(append(b, `,"input":`...), quoted(question)...)
+	b := append([]byte(`{"model":`), edit.Quoted(p.Model)...)
+	b = append(append(b, `,"input":`...), edit.Quoted(question)...)
 	if p.JSON {
 		b = append(b, `,"text":{"format":{"type":"json_object"}}`...)
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"backstop/wire"
+	"backstop/wire/internal/edit"
 )
 
 // ownThought begins the ids of reasoning items that were made here out of the
@@ -22,17 +23,17 @@ func itemID(kind, answer string, n int) string {
 }
 
 // dropOwn takes reasoning items of ours out of a request.
-func dropOwn(o *object) {
-	input := o.find("input")
-	if input == nil || !input.val.IsArray() || !strings.Contains(input.val.Raw, ownThought) {
+func dropOwn(o *edit.Object) {
+	input := o.Find("input")
+	if input == nil || !input.Val.IsArray() || !strings.Contains(input.Val.Raw, ownThought) {
 		return
 	}
-	list := input.val.Array()
+	list := input.Val.Array()
 	gone := make([]bool, len(list))
 	for i, item := range list {
 		gone[i] = ours(item)
 	}
-	o.cutElements(list, gone)
+	o.CutElements(list, gone)
 }
 
 func ours(item gjson.Result) bool {

@@ -4,6 +4,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"backstop/wire"
+	"backstop/wire/internal/edit"
 )
 
 var _ wire.Mender = Room{}
@@ -49,28 +50,28 @@ func arguments(output gjson.Result, visit func(call int, item, v gjson.Result)) 
 // its limit, and a call that is Cut is not completed.
 func (m Room) Mend(body []byte, pieces []wire.Piece) []byte {
 	_, output := outputOf(body)
-	e := edits{b: body}
+	e := edit.New(body)
 	given, cut := make(map[int]wire.Piece, len(pieces)), false
 	for _, p := range pieces {
 		given[p.Call], cut = p, cut || p.Cut
 	}
 	if p, ok := given[wire.NoCall]; ok {
 		if now, _, _ := m.Content(body); now != p.Text {
-			replaceTexts(&e, output, p.Text)
+			replaceTexts(e, output, p.Text)
 		}
 	}
 	arguments(output, func(call int, item, v gjson.Result) {
 		p, ok := given[call]
 		if ok && p.Text != v.Str {
-			e.replace(v, quoted(p.Text))
+			e.Replace(v, edit.Quoted(p.Text))
 		}
 		if status := item.Get("status"); p.Cut && status.Str == "completed" {
-			e.replace(status, `"incomplete"`)
+			e.Replace(status, `"incomplete"`)
 		}
 	})
-	body = e.apply()
+	body = e.Apply()
 	if status := gjson.GetBytes(body, "status").Str; cut && (status == "completed" || status == "") {
-		body = setMember(setMember(body, "status", `"incomplete"`), "incomplete_details", `{"reason":"max_output_tokens"}`)
+		body = edit.SetMember(edit.SetMember(body, "status", `"incomplete"`), "incomplete_details", `{"reason":"max_output_tokens"}`)
 	}
 	return body
 }

@@ -2,14 +2,13 @@ package responses
 
 import (
 	"bytes"
-	"encoding/json"
-	"maps"
-	"slices"
 
 	"github.com/tidwall/gjson"
 
 	"backstop"
 	"backstop/wire"
+	"backstop/wire/internal/edit"
+	"backstop/wire/internal/fit"
 )
 
 // quirks is what one upstream wants otherwise.
@@ -53,33 +52,15 @@ func (q quirks) cannot(r *wire.Request, s *backstop.Step) *backstop.Outcome {
 	return nil
 }
 
-// apply renames, drops and sets parameters, in this order and within each in
-// a fixed one. Renames see the caller's names, drops and sets the new ones.
-func (q quirks) apply(o *object) {
-	for _, from := range slices.Sorted(maps.Keys(q.RenameParams)) {
-		if to := here(q.RenameParams[from]); !core[from] && !core[to] && to != "" {
-			o.rename(here(from), to)
-		}
-	}
-	for _, name := range q.DropParams {
-		if !core[name] {
-			o.drop(here(name))
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(q.SetParams)) {
-		if core[name] {
-			continue
-		}
-		if raw, err := json.Marshal(q.SetParams[name]); err == nil {
-			o.set(here(name), string(raw))
-		}
-	}
-}
+// apply renames, drops and sets parameters.
+func (q quirks) apply(o *edit.Object) { fit.Apply(&q.Quirks, o, isCore, here) }
+
+func isCore(name string) bool { return core[name] }
 
 // items visits the items of the input, if it is a list.
-func items(o *object, visit func(item gjson.Result)) {
-	if input := o.find("input"); input != nil && input.val.IsArray() {
-		input.val.ForEach(func(_, item gjson.Result) bool {
+func items(o *edit.Object, visit func(item gjson.Result)) {
+	if input := o.Find("input"); input != nil && input.Val.IsArray() {
+		input.Val.ForEach(func(_, item gjson.Result) bool {
 			visit(item)
 			return true
 		})
@@ -87,10 +68,10 @@ func items(o *object, visit func(item gjson.Result)) {
 }
 
 // history shortens tool-call ids that are too long for this upstream.
-func (q quirks) history(o *object) {
+func (q quirks) history(o *edit.Object) {
 	items(o, func(item gjson.Result) {
 		if id := item.Get("call_id"); id.Type == gjson.String && len(id.Str) > q.ToolIDMax {
-			o.replace(id, quoted(wire.ToolID(id.Str)))
+			o.Replace(id, edit.Quoted(wire.ToolID(id.Str)))
 		}
 	})
 }

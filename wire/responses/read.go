@@ -5,6 +5,7 @@ import (
 
 	"backstop"
 	"backstop/wire"
+	"backstop/wire/internal/intake"
 )
 
 const (
@@ -32,15 +33,15 @@ func (Room) Read(op wire.Op, body []byte) (*wire.Request, *backstop.Failure) {
 	t := reading{h: h}
 	r := &wire.Request{Dialect: backstop.Responses, Op: op, Body: body, Choices: 1, UsageOn: true}
 	if op != wire.Responses {
-		t.refuse("", "operation %q is not one of this dialect", string(op))
+		t.Refuse("", "operation %q is not one of this dialect", string(op))
 	}
 	t.model(r)
 	t.input()
 	t.types()
 	t.answer(r)
 	t.promise(r)
-	if t.fail != nil {
-		return nil, t.fail
+	if t.Fail != nil {
+		return nil, t.Fail
 	}
 	r.Pinned = len(wire.References(body)) > 0
 	r.InputSize = inputSize(h)
@@ -49,25 +50,19 @@ func (Room) Read(op wire.Op, body []byte) (*wire.Request, *backstop.Failure) {
 
 // reading collects the first complaint about a body.
 type reading struct {
-	h    head
-	fail *backstop.Failure
-}
-
-func (t *reading) refuse(param, format string, args ...any) {
-	if t.fail == nil {
-		t.fail = refuse(param, format, args...)
-	}
+	intake.Complaint
+	h intake.Head
 }
 
 func (t *reading) model(r *wire.Request) {
 	v := t.h["model"]
 	switch {
 	case !v.Exists():
-		t.refuse("model", `model is missing: name the model, for example "model": "gpt-4o"`)
+		t.Refuse("model", `model is missing: name the model, for example "model": "gpt-4o"`)
 	case v.Type != gjson.String || v.Str == "":
-		t.refuse("model", "model must be a string that is not empty")
+		t.Refuse("model", "model must be a string that is not empty")
 	case len(v.Str) > maxModel:
-		t.refuse("model", "model is longer than %d bytes: name one model", maxModel)
+		t.Refuse("model", "model is longer than %d bytes: name one model", maxModel)
 	}
 	r.Model = v.Str
 }
@@ -75,21 +70,21 @@ func (t *reading) model(r *wire.Request) {
 func (t *reading) input() {
 	v := t.h["input"]
 	switch {
-	case !filled(v):
-		if !t.h.given("prompt") && !t.h.given("previous_response_id") && !t.h.given("conversation") {
-			t.refuse("input", `input is missing: send a string or an array of items, for example "input": "hello"`)
+	case !intake.Filled(v):
+		if !t.h.Given("prompt") && !t.h.Given("previous_response_id") && !t.h.Given("conversation") {
+			t.Refuse("input", `input is missing: send a string or an array of items, for example "input": "hello"`)
 		}
 	case v.Type == gjson.String:
 	case !v.IsArray():
-		t.refuse("input", "input must be a string or an array of items")
+		t.Refuse("input", "input must be a string or an array of items")
 	default:
 		n := 0
 		v.ForEach(func(_, item gjson.Result) bool {
 			if !item.IsObject() {
-				t.refuse("input", "input[%d] must be an object, for example a message with role and content", n)
+				t.Refuse("input", "input[%d] must be an object, for example a message with role and content", n)
 			}
 			n++
-			return t.fail == nil
+			return t.Fail == nil
 		})
 	}
 }
@@ -97,40 +92,40 @@ func (t *reading) input() {
 // types checks the parameters that others than this room rely on.
 func (t *reading) types() {
 	for _, name := range [...]string{"text", "reasoning", "metadata", "prompt", "stream_options"} {
-		if t.h.given(name) && !t.h[name].IsObject() {
-			t.refuse(name, "%s must be an object", name)
+		if t.h.Given(name) && !t.h[name].IsObject() {
+			t.Refuse(name, "%s must be an object", name)
 		}
 	}
 	for _, name := range [...]string{"tools", "include"} {
-		if t.h.given(name) && !t.h[name].IsArray() {
-			t.refuse(name, "%s must be an array", name)
+		if t.h.Given(name) && !t.h[name].IsArray() {
+			t.Refuse(name, "%s must be an array", name)
 		}
 	}
 	for _, name := range [...]string{"instructions", "previous_response_id"} {
-		if t.h.given(name) && t.h[name].Type != gjson.String {
-			t.refuse(name, "%s must be a string", name)
+		if t.h.Given(name) && t.h[name].Type != gjson.String {
+			t.Refuse(name, "%s must be a string", name)
 		}
 	}
 	for _, name := range [...]string{"conversation", "tool_choice"} {
-		if v := t.h[name]; filled(v) && v.Type != gjson.String && !v.IsObject() {
-			t.refuse(name, "%s must be a string or an object", name)
+		if v := t.h[name]; intake.Filled(v) && v.Type != gjson.String && !v.IsObject() {
+			t.Refuse(name, "%s must be a string or an object", name)
 		}
 	}
 	for _, name := range [...]string{"temperature", "top_p", "top_logprobs"} {
-		if t.h.given(name) && t.h[name].Type != gjson.Number {
-			t.refuse(name, "%s must be a number", name)
+		if t.h.Given(name) && t.h[name].Type != gjson.Number {
+			t.Refuse(name, "%s must be a number", name)
 		}
 	}
 	if v := t.h["conversation"]; v.IsObject() && v.Get("id").Type != gjson.String {
-		t.refuse("conversation.id", "conversation.id must be a string")
+		t.Refuse("conversation.id", "conversation.id must be a string")
 	}
 }
 
 // flag reads an optional boolean; null is false.
 func (t *reading) flag(name string) bool {
 	v := t.h[name]
-	if filled(v) && !v.IsBool() {
-		t.refuse(name, "%s must be true or false", name)
+	if intake.Filled(v) && !v.IsBool() {
+		t.Refuse(name, "%s must be true or false", name)
 	}
 	return v.Type == gjson.True
 }
@@ -141,12 +136,12 @@ func (t *reading) answer(r *wire.Request) {
 	r.Stored = t.flag("store")
 	t.flag("background")
 	t.flag("parallel_tool_calls")
-	if v := t.h["max_output_tokens"]; filled(v) {
+	if v := t.h["max_output_tokens"]; intake.Filled(v) {
 		switch {
 		case v.Type != gjson.Number || v.Num != float64(int64(v.Num)) || v.Num > maxAnswerTokens:
-			t.refuse("max_output_tokens", "max_output_tokens must be a whole number")
+			t.Refuse("max_output_tokens", "max_output_tokens must be a whole number")
 		case v.Num < 1:
-			t.refuse("max_output_tokens", "max_output_tokens must be at least 1")
+			t.Refuse("max_output_tokens", "max_output_tokens must be at least 1")
 		}
 		r.MaxTokens = int(v.Num)
 	}
@@ -166,11 +161,11 @@ func includes(list gjson.Result, word string) (found bool) {
 // without a schema promises an object: there is nothing else to check.
 func (t *reading) promise(r *wire.Request) {
 	v := t.h["text"].Get("format")
-	if !filled(v) {
+	if !intake.Filled(v) {
 		return
 	}
 	if !v.IsObject() || v.Get("type").Type != gjson.String {
-		t.refuse("text.format.type", "text.format.type must be text, json_object or json_schema")
+		t.Refuse("text.format.type", "text.format.type must be text, json_object or json_schema")
 		return
 	}
 	switch v.Get("type").Str {
@@ -179,10 +174,10 @@ func (t *reading) promise(r *wire.Request) {
 	case "json_schema":
 		schema := v.Get("schema")
 		switch {
-		case !filled(schema):
+		case !intake.Filled(schema):
 			r.Promise.Kind = wire.PromiseObject
 		case !schema.IsObject():
-			t.refuse("text.format.schema", "text.format.schema must be an object")
+			t.Refuse("text.format.schema", "text.format.schema must be an object")
 		default:
 			r.Promise = wire.Promise{Kind: wire.PromiseSchema, Schema: []byte(schema.Raw)}
 		}

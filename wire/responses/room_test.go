@@ -11,6 +11,8 @@ import (
 	"backstop"
 	"backstop/sse"
 	"backstop/wire"
+	"backstop/wire/internal/edit"
+	"backstop/wire/internal/follow"
 )
 
 const simple = `{"model":"gpt-4o","input":"hi"}`
@@ -272,7 +274,7 @@ func TestMoreIsPutBehindACall(t *testing.T) {
 			`{"model":"m","input":[{"role":"user","content":"b"}]}`},
 		"the rest": {simple, func(r *wire.Request) (*wire.Request, *backstop.Outcome) {
 			return Room{}.Continue(r, u, "m", []byte("Once"))
-		}, `{"model":"gpt-4o","input":[{"role":"user","content":"hi"},{"role":"assistant","content":"Once"},{"role":"user","content":` + quoted(goOn) + `}]}`},
+		}, `{"model":"gpt-4o","input":[{"role":"user","content":"hi"},{"role":"assistant","content":"Once"},{"role":"user","content":` + edit.Quoted(follow.GoOn) + `}]}`},
 		"the rest of a beginning": {simple, func(r *wire.Request) (*wire.Request, *backstop.Outcome) {
 			return Room{}.Continue(r, chat, "m", []byte("Once"))
 		}, `{"model":"gpt-4o","input":[{"role":"user","content":"hi"},{"role":"assistant","content":"Once"}]}`},

@@ -6,6 +6,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"backstop/wire"
+	"backstop/wire/internal/edit"
 )
 
 // scribe writes an answer as events, each item with its whole life: announced,
@@ -51,7 +52,7 @@ const (
 func (s *scribe) announce(prefix, kind, raw string, sig wire.SignalKind) (at int) {
 	at = len(s.items)
 	it := &item{kind: kind, id: itemID(prefix, s.answer, at)}
-	it.raw = `{"id":` + quoted(it.id) + `,"type":"` + kind + `"` + raw + `}`
+	it.raw = `{"id":` + edit.Quoted(it.id) + `,"type":"` + kind + `"` + raw + `}`
 	s.items = append(s.items, it)
 	if s.put != nil {
 		s.emit(itemAdded, append(append(s.where(at, "", -1), `,"item":`...), it.raw...), sig)
@@ -124,7 +125,7 @@ func (s *scribe) think(text string) {
 // call begins a tool call.
 func (s *scribe) call(id, name string) (at int) {
 	s.shutTalk()
-	return s.announce("fc_", "function_call", `,"status":"in_progress","call_id":`+quoted(id)+`,"name":`+quoted(name)+`,"arguments":""`, wire.Token)
+	return s.announce("fc_", "function_call", `,"status":"in_progress","call_id":`+edit.Quoted(id)+`,"name":`+edit.Quoted(name)+`,"arguments":""`, wire.Token)
 }
 
 // argue adds to what a tool is called with.

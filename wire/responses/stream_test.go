@@ -11,6 +11,7 @@ import (
 	"backstop"
 	"backstop/sse"
 	"backstop/wire"
+	"backstop/wire/internal/roomtest"
 )
 
 // framed writes events, each named after the type in its data.
@@ -39,41 +40,11 @@ const (
 	gone    = `{"type":"response.failed","sequence_number":2,"response":{"id":"resp_1","status":"failed","error":{"code":"rate_limit_exceeded","message":"too many"}}}`
 )
 
-// played is what a stream comes to.
-type played struct {
-	signals []wire.SignalKind
-	bytes   int
-	outcome backstop.Outcome
-	caller  []byte
-	body    []byte
-}
-
-func play(t testing.TB, stream string, streaming, clean bool) played {
+func play(t testing.TB, stream string, streaming, clean bool) roomtest.Played {
 	t.Helper()
 	r := &wire.Request{Op: wire.Responses, Stream: streaming, UsageOn: true, Dialect: backstop.Responses}
 	a := &wire.Reply{Status: 200, Dialect: backstop.OpenAI, Caller: backstop.Responses, Surface: wire.SurfaceFirst}
-	read, write, sum := Room{}.Reader(r, a), Room{}.Writer(r), Room{}.Aggregator(r)
-	events := sse.NewReader(strings.NewReader(stream), 0)
-	var p played
-	for {
-		ev, err := events.Next()
-		if ev != nil {
-			sig := read.Event(ev)
-			p.signals = append(p.signals, sig.Kind)
-			p.bytes += sig.Bytes
-			p.caller = append(p.caller, write.Event(ev, &sig)...)
-			if sig.Kind != wire.Fault && sig.Kind != wire.Malformed {
-				sum.Add(ev.Data)
-			}
-		}
-		if err != nil {
-			break
-		}
-	}
-	p.outcome = read.End(clean)
-	p.caller = append(p.caller, write.Close(nil)...)
-	p.body = sum.Body()
-	return p
+	return roomtest.Play(Room{}, r, a, stream, clean)
 }
 
 // checkCaller: whole events with names, numbers that only go up, and at most
@@ -89,16 +60,18 @@ func checkCaller(t testing.TB, out []byte, whole bool) {
 		if err != nil {
 			t.Fatalf("%v after %q", err, out)
 		}
-		var e map[string]any // a struct's members match in any case, those of most SDKs do not
-		if ev.Comment || json.Unmarshal(ev.Data, &e) != nil || e["type"] != ev.Name || ended {
+		// Not a struct, whose members match in any case: those of most SDKs do not.
+		var e map[string]json.RawMessage
+		var kind string
+		if ev.Comment || ended || json.Unmarshal(ev.Data, &e) != nil || json.Unmarshal(e["type"], &kind) != nil || kind != ev.Name {
 			t.Fatalf("event %q, ended %v", ev.Raw, ended)
 		}
 		if seq, numbered := e["sequence_number"]; numbered {
-			n, ok := seq.(float64)
-			if !ok || n <= last {
+			var n *float64
+			if json.Unmarshal(seq, &n) != nil || n == nil || *n <= last {
 				t.Fatalf("%q comes after %v", ev.Raw, last)
 			}
-			last = n
+			last = *n
 		}
 		ended = ev.Name == completed || ev.Name == incomplete || ev.Name == errorEvent
 	}
@@ -110,22 +83,22 @@ func checkCaller(t testing.TB, out []byte, whole bool) {
 func TestAStreamPassesByteForByte(t *testing.T) {
 	stream := framed(begun, going, msgOn, textOn, hello, world, textOff, msgOff, end)
 	p := play(t, stream, true, true)
-	if string(p.caller) != stream {
-		t.Errorf("got  %q\nwant %q", p.caller, stream)
+	if string(p.Caller) != stream {
+		t.Errorf("got  %q\nwant %q", p.Caller, stream)
 	}
 	want := []wire.SignalKind{wire.Quiet, wire.Quiet, wire.Quiet, wire.Quiet, wire.Token, wire.Token, wire.Quiet, wire.Quiet, wire.Terminal}
 	for i, k := range want {
-		if p.signals[i] != k {
-			t.Errorf("event %d is %d, not %d", i, p.signals[i], k)
+		if p.Signals[i] != k {
+			t.Errorf("event %d is %d, not %d", i, p.Signals[i], k)
 		}
 	}
-	if o := p.outcome; o.Class != backstop.OK || o.InputTokens != 15 || o.OutputTokens != 7 || p.bytes != len("Hello world\nevent: error") {
-		t.Errorf("%+v, %d bytes", o, p.bytes)
+	if o := p.Outcome; o.Class != backstop.OK || o.InputTokens != 15 || o.OutputTokens != 7 || p.Bytes != len("Hello world\nevent: error") {
+		t.Errorf("%+v, %d bytes", o, p.Bytes)
 	}
 	var e struct{ Response json.RawMessage }
 	_ = json.Unmarshal([]byte(end), &e)
-	if !bytes.Equal(p.body, e.Response) {
-		t.Errorf("the body is %s", p.body)
+	if !bytes.Equal(p.Body, e.Response) {
+		t.Errorf("the body is %s", p.Body)
 	}
 }
 
@@ -172,13 +145,13 @@ func TestAStreamIsJudged(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := play(t, c.stream, c.streaming, c.clean)
-			if got := p.outcome.Reason(); got != c.want {
-				t.Errorf("%s, want %s (%+v)", got, c.want, p.outcome)
+			if got := p.Outcome.Reason(); got != c.want {
+				t.Errorf("%s, want %s (%+v)", got, c.want, p.Outcome)
 			}
-			checkCaller(t, p.caller, false)
-			ends := bytes.Contains(p.caller, []byte("event: response.completed")) || bytes.Contains(p.caller, []byte("event: response.incomplete"))
-			if o := p.outcome; ends != (o.Class == backstop.OK) && o.Kind != backstop.KindBlank && !strings.Contains(c.stream, "molten") && !strings.Contains(c.stream, "failed") {
-				t.Errorf("the end does not fit: %s", p.caller)
+			checkCaller(t, p.Caller, false)
+			ends := bytes.Contains(p.Caller, []byte("event: response.completed")) || bytes.Contains(p.Caller, []byte("event: response.incomplete"))
+			if o := p.Outcome; ends != (o.Class == backstop.OK) && o.Kind != backstop.KindBlank && !strings.Contains(c.stream, "molten") && !strings.Contains(c.stream, "failed") {
+				t.Errorf("the end does not fit: %s", p.Caller)
 			}
 		})
 	}
@@ -188,14 +161,14 @@ func TestSloppyStreamsArePutRight(t *testing.T) {
 	nameless := strings.NewReplacer("event: response.created\n", "", "event: response.output_text.delta\n", "").Replace(framed(begun, msgOn, textOn, hello, msgOff, end))
 	nameless = ": hi\n\n" + nameless + "data: [DONE]\n\nevent: x\ndata: not json\n\n"
 	p := play(t, nameless, true, true)
-	if want := framed(begun, msgOn, textOn, hello, msgOff, end); string(p.caller) != want {
-		t.Errorf("got  %s\nwant %s", p.caller, want)
+	if want := framed(begun, msgOn, textOn, hello, msgOff, end); string(p.Caller) != want {
+		t.Errorf("got  %s\nwant %s", p.Caller, want)
 	}
 	again := strings.Replace(world, `"sequence_number":5`, `"sequence_number":1`, 1)
 	p = play(t, framed(begun, msgOn, textOn, hello, again, end), true, true)
-	checkCaller(t, p.caller, true)
-	if want := framed(begun, msgOn, textOn, hello, world, end); string(p.caller) != want {
-		t.Errorf("got  %s\nwant %s", p.caller, want)
+	checkCaller(t, p.Caller, true)
+	if want := framed(begun, msgOn, textOn, hello, world, end); string(p.Caller) != want {
+		t.Errorf("got  %s\nwant %s", p.Caller, want)
 	}
 }
 
@@ -237,10 +210,10 @@ func TestAnOutputThatTheLastEventForgotIsPutTogether(t *testing.T) {
 	at := strings.LastIndex(string(b), `"output":[`)
 	forgot := string(b)[:at] + `"output":[],"x":[` + string(b)[at+len(`"output":[`):]
 	p := play(t, forgot, false, true)
-	if text, want := gjsonOutput(p.body), gjsonOutput(whole.body); text != want || want == "[]" {
+	if text, want := gjsonOutput(p.Body), gjsonOutput(whole.Body); text != want || want == "[]" {
 		t.Errorf("got  %s\nwant %s", text, want)
 	}
-	if o := (Room{}).JudgeBody(nil, &wire.Reply{Status: 200, Body: p.body, Surface: wire.SurfaceBody}); o.Class != backstop.OK {
+	if o := (Room{}).JudgeBody(nil, &wire.Reply{Status: 200, Body: p.Body, Surface: wire.SurfaceBody}); o.Class != backstop.OK {
 		t.Errorf("%+v", o)
 	}
 }

@@ -1,8 +1,6 @@
 package responses
 
 import (
-	"bytes"
-	"encoding/json"
 	"strconv"
 
 	"github.com/tidwall/gjson"
@@ -10,6 +8,8 @@ import (
 	"backstop"
 	"backstop/sse"
 	"backstop/wire"
+	"backstop/wire/internal/edit"
+	"backstop/wire/internal/follow"
 )
 
 // maxKept bounds what is remembered of an answer for the case that another
@@ -50,7 +50,7 @@ type writer struct {
 func (Room) Writer(*wire.Request) wire.StreamWriter {
 	w := &writer{}
 	w.limit = maxKept
-	w.put = func(kind string, data []byte, _ wire.SignalKind) { w.out = sse.Append(w.out, kind, oneLine(data)) }
+	w.put = func(kind string, data []byte, _ wire.SignalKind) { w.out = sse.Append(w.out, kind, edit.OneLine(data)) }
 	return w
 }
 
@@ -97,7 +97,7 @@ func (w *writer) Event(ev *sse.Event, sig *wire.Signal) []byte {
 		}
 		w.over, w.endKind = true, e.kind
 		w.end, w.endRaw = []byte(e.root.Raw), nil
-		if ev.Name == e.kind && closedEvent(ev.Raw) && (number(e.seq) >= w.next || !e.seq.Exists()) {
+		if ev.Name == e.kind && follow.Closed(ev.Raw) && (number(e.seq) >= w.next || !e.seq.Exists()) {
 			w.endRaw = append(w.endRaw, ev.Raw...)
 		}
 		return w.out
@@ -123,7 +123,7 @@ func (w *writer) passed(ev *sse.Event, e *event) []byte {
 	counted := n >= w.next || !e.seq.Exists()
 	if counted {
 		w.next = max(n, w.next) + 1
-		if ev.Name == e.kind && closedEvent(ev.Raw) {
+		if ev.Name == e.kind && follow.Closed(ev.Raw) {
 			if len(w.out) == 0 {
 				return ev.Raw
 			}
@@ -135,22 +135,16 @@ func (w *writer) passed(ev *sse.Event, e *event) []byte {
 	if !counted {
 		data = w.count(data, e.seq)
 	}
-	w.out = sse.Append(w.out, e.kind, oneLine(data))
+	w.out = sse.Append(w.out, e.kind, edit.OneLine(data))
 	return w.out
 }
 
 // count gives an event the next number.
 func (w *writer) count(data []byte, seq gjson.Result) []byte {
-	x := edits{b: data}
-	x.replace(seq, strconv.Itoa(w.next))
+	x := edit.New(data)
+	x.Replace(seq, strconv.Itoa(w.next))
 	w.next++
-	return x.apply()
-}
-
-// closedEvent reports whether raw ends with a blank line. The last event of a
-// stream that was cut may lack it, and one of our own has no raw bytes.
-func closedEvent(raw []byte) bool {
-	return bytes.HasSuffix(raw, []byte("\n\n")) || bytes.HasSuffix(raw, []byte("\r\n\r\n")) || bytes.HasSuffix(raw, []byte("\r\r"))
+	return x.Apply()
 }
 
 // Close implements wire.StreamWriter.
@@ -167,19 +161,10 @@ func (w *writer) Close(note *wire.Note) []byte {
 		data = w.count(data, seq)
 	}
 	if note != nil {
-		data = setMember(data, "x_backstop", string(noteJSON(note)))
+		data = edit.SetMember(data, "x_backstop", string(edit.Note(note)))
 	}
-	w.out = sse.Append(w.out[:0], w.endKind, oneLine(data))
+	w.out = sse.Append(w.out[:0], w.endKind, edit.OneLine(data))
 	return w.out
-}
-
-// noteJSON cannot fail: a note holds strings, numbers and booleans.
-func noteJSON(n *wire.Note) []byte {
-	b, err := json.Marshal(n)
-	if err != nil {
-		return []byte("{}")
-	}
-	return b
 }
 
 // Failure ends the stream: after it nothing more is written.
@@ -190,16 +175,4 @@ func (w *writer) Failure(f *backstop.Failure, _ string) []byte {
 	w.closed = true
 	w.out = sse.Append(w.out[:0], errorEvent, appendErrorEvent(nil, f, w.next))
 	return w.out
-}
-
-// oneLine takes the line breaks out of JSON, so that it is one data line.
-func oneLine(b []byte) []byte {
-	if bytes.IndexByte(b, '\n') < 0 && bytes.IndexByte(b, '\r') < 0 {
-		return b
-	}
-	var out bytes.Buffer
-	if json.Compact(&out, b) != nil {
-		return b
-	}
-	return out.Bytes()
 }

@@ -1,0 +1,45 @@
+package fit
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+
+	"backstop"
+)
+
+// Params are the parameters of a request that is being fitted.
+type Params interface {
+	Rename(from, to string)
+	Drop(name string) bool
+	Set(name, raw string)
+}
+
+// Apply renames, drops and sets parameters, in this order and within each in
+// a fixed one. Renames see the caller's names, drops and sets the new ones.
+//
+// Core parameters are the plan's and the room's business: no quirk touches
+// them. own is a parameter's name in this dialect, nil = the same.
+func Apply(q *backstop.Quirks, o Params, core func(name string) bool, own func(name string) string) {
+	if own == nil {
+		own = func(name string) string { return name }
+	}
+	for _, from := range slices.Sorted(maps.Keys(q.RenameParams)) {
+		if to := own(q.RenameParams[from]); !core(from) && !core(to) && to != "" {
+			o.Rename(own(from), to)
+		}
+	}
+	for _, name := range q.DropParams {
+		if !core(name) {
+			o.Drop(own(name))
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(q.SetParams)) {
+		if core(name) {
+			continue
+		}
+		if raw, err := json.Marshal(q.SetParams[name]); err == nil {
+			o.Set(own(name), string(raw))
+		}
+	}
+}
