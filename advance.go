@@ -279,6 +279,9 @@ func (c *Call) skip(now time.Time, t *Tier, why string, until time.Time) {
 	if !until.IsZero() {
 		s.Until = until.Sub(now)
 	}
+	if why == "parked" {
+		s.Kind, s.Status = c.parkedFor(now, t, until)
+	}
 	c.skips = append(c.skips, s)
 }
 

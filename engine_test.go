@@ -234,6 +234,48 @@ func TestKeysAreParkedNotTheUpstream(t *testing.T) {
 	}
 }
 
+func TestAParkSaysWhatItIsForToWhoeverComesLater(t *testing.T) {
+	for _, c := range []struct {
+		kind   Kind
+		status int
+		code   Code
+		word   string
+	}{
+		{KindAuth, 401, CodeUpstreamAuth, "our credential was refused"},
+		{KindAuth, 403, CodeUpstreamAuth, "our credential was refused"},
+		{KindQuota, 402, CodeQuota, "its account is used up"},
+		{KindRate, 429, CodeRateLimited, "parked, again in"},
+	} {
+		w := newWorld(t, pair(func(p *Plan) { p.Routes[0].Tiers = p.Routes[0].Tiers[:1] }))
+		w.acts["primary"] = answers(time.Millisecond, Outcome{Class: Limited, Kind: c.kind, Status: c.status, Park: ParkKey, NextTier: true, Hint: time.Minute, HasHint: true})
+		w.begin(Request{})
+		w.run(time.Second)
+		later := w.begin(Request{})
+		w.run(2 * time.Second)
+		f := later.answered.Failure
+		if f == nil || f.Code != c.code || f.Status != c.status || !strings.Contains(f.Message, c.word) || w.asked["primary"] != 1 {
+			t.Errorf("%s by %d: %+v, asked %d times", c.kind, c.status, f, w.asked["primary"])
+		}
+	}
+}
+
+func TestAnOperatorWhoMendedAKeyLiftsItsPark(t *testing.T) {
+	for _, state := range []string{"auto", "closed", "open"} {
+		w := newWorld(t, pair(func(p *Plan) { p.Routes[0].Tiers = p.Routes[0].Tiers[:1] }))
+		w.acts["primary"] = then(answers(time.Millisecond, Outcome{Class: Limited, Kind: KindAuth, Status: 401, Park: ParkKey, NextTier: true}), good)
+		w.begin(Request{})
+		w.run(time.Second)
+		if err := w.e.Force(w.now, "primary", state, 0); err != nil {
+			t.Fatal(err)
+		}
+		later := w.begin(Request{})
+		w.run(2 * time.Second)
+		if answered := later.answered.Failure == nil; answered == (state == "open") {
+			t.Errorf("%s: %+v", state, later.answered)
+		}
+	}
+}
+
 func TestAStallAfterCommitIsAnErrorNotASecondUpstream(t *testing.T) {
 	w := newWorld(t, pair())
 	w.acts["backup"] = good

@@ -72,6 +72,8 @@ type Skip struct {
 	Tier     int
 	Upstream string
 	Why      string // open | parked | rate | full | context | deadline | dialect | model | budget
+	Kind     Kind   // what it is parked for, parked only
+	Status   int    // the status that parked it, 0 = unknown
 	Until    time.Duration
 	At       time.Duration // since the call was accepted
 }

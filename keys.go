@@ -157,18 +157,34 @@ func (c *Call) sent(t *Tier) string {
 
 // parkNamed reports whether the time of a tier's park came from the upstream.
 func (c *Call) parkNamed(now time.Time, t *Tier) bool {
-	s := c.e.byName[t.Upstream]
-	m := s.model(c.sent(t))
-	ids := []heldLease{{s.keyPark, parkID{allKeys, m.name}}, {s.keyPark, parkID{allKeys, ""}}}
-	for i := 0; i < max(len(s.u.Keys), 1); i++ {
-		ids = append(ids, heldLease{s.ratePark, s.rateID(i, m.name)})
-	}
-	for _, h := range ids {
+	for _, h := range c.parksOf(t) {
 		if until, named := h.p.blocked(now, h.id); !until.IsZero() && named {
 			return true
 		}
 	}
 	return false
+}
+
+// parkedFor is what the park of a tier that ends at a time is for, and the
+// status of the answer that set it.
+func (c *Call) parkedFor(now time.Time, t *Tier, end time.Time) (Kind, int) {
+	for _, h := range c.parksOf(t) {
+		if until, _ := h.p.blocked(now, h.id); !until.IsZero() && until.Equal(end) {
+			return h.p.cause(h.id)
+		}
+	}
+	return "", 0
+}
+
+// parksOf lists the parks that may keep a call from a tier.
+func (c *Call) parksOf(t *Tier) []heldLease {
+	s := c.e.byName[t.Upstream]
+	m := s.model(c.sent(t))
+	ids := []heldLease{{s.keyPark, parkID{allKeys, m.name}}, {s.keyPark, parkID{allKeys, ""}}}
+	for i := 0; i < max(len(s.u.Keys), 1); i++ {
+		ids = append(ids, heldLease{s.ratePark, s.rateID(i, m.name)}, heldLease{s.keyPark, parkID{i, ""}})
+	}
+	return ids
 }
 
 // droppable reports whether a call still means the same without a parameter.

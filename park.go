@@ -32,6 +32,7 @@ type parkEntry struct {
 	lease time.Time // a trial is running until then at the latest
 	n     int       // parks in a row
 	why   Kind
+	said  int  // status of the refusal
 	named bool // the upstream named the time
 	held  bool // a trial holds the lease
 }
@@ -60,6 +61,16 @@ func (p *parks) blocked(now time.Time, id parkID) (until time.Time, named bool) 
 		return e.lease, false
 	}
 	return time.Time{}, false
+}
+
+// cause is what id is parked for, and the status that said so.
+func (p *parks) cause(id parkID) (Kind, int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if e := p.m[id]; e != nil {
+		return e.why, e.said
+	}
+	return "", 0
 }
 
 // take claims the trial of an expired park; it reports false if another call
@@ -116,7 +127,7 @@ func (p *parks) set(now time.Time, id parkID, o *Outcome, began time.Time) time.
 	if until.After(e.until) {
 		e.until, e.named = until, o.HasHint && o.Hint > 0
 	}
-	e.why, e.held = o.Kind, false
+	e.why, e.said, e.held = o.Kind, o.Status, false
 	return e.until
 }
 

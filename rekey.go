@@ -20,6 +20,13 @@ func (p *parks) forget(id parkID) {
 	p.mu.Unlock()
 }
 
+// lift forgets every park.
+func (p *parks) lift() {
+	p.mu.Lock()
+	clear(p.m)
+	p.mu.Unlock()
+}
+
 // forget drops what is known about a key.
 func (k *keyLedger) forget(key int) {
 	k.mu.Lock()

@@ -88,7 +88,8 @@ func scopeState(now time.Time, g gate) ScopeState {
 
 // Force holds every model scope of an upstream open or closed for d (0 = until
 // changed); state "auto" gives the breakers back to their own rules. It takes
-// "open", "closed" or "auto".
+// "open", "closed" or "auto"; the latter two lift the upstream's parks as well,
+// for whoever says them has mended the account or the key.
 func (e *Engine) Force(now time.Time, upstream, state string, d time.Duration) error {
 	s := e.byName[upstream]
 	if s == nil {
@@ -104,6 +105,10 @@ func (e *Engine) Force(now time.Time, upstream, state string, d time.Duration) e
 	// The endpoint's breaker stands before every model, known now or later.
 	for _, g := range s.gates() {
 		g.b.Force(now, to, d)
+	}
+	if to != breaker.ForcedOpen {
+		s.keyPark.lift()
+		s.ratePark.lift()
 	}
 	return nil
 }

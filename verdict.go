@@ -56,6 +56,10 @@ func (c *Call) exhausted(now time.Time) {
 		c.fail(f)
 		return
 	}
+	if f := c.wall(); f != nil && len(tried) == 0 {
+		c.fail(f)
+		return
+	}
 	f := &Failure{Code: CodeUpstreamsExhausted, Message: c.chain()}
 	if len(tried) == 0 {
 		f.Code = c.refusal(now)
@@ -81,6 +85,33 @@ func (c *Call) sameRejection() bool {
 		}
 	}
 	return len(c.attempts) > 0
+}
+
+// wall is the error of a call whose upstreams are all parked for their
+// accounts or credentials: what the answers that parked them said, nil = there
+// is another reason as well.
+func (c *Call) wall() *Failure {
+	var first *Skip
+	for i := range c.skips {
+		s := &c.skips[i]
+		if s.Why != "parked" || s.Kind != KindQuota && s.Kind != KindAuth {
+			return nil
+		}
+		if first == nil {
+			first = s
+		}
+	}
+	if first == nil {
+		return nil
+	}
+	f := &Failure{Code: CodeQuota, Status: first.Status, Message: c.chain()}
+	if first.Kind == KindAuth {
+		f.Code = CodeUpstreamAuth
+	}
+	if f.Status < 400 {
+		f.Status = f.Code.Status()
+	}
+	return f
 }
 
 // refusal is the code of a call that no upstream was asked for.
@@ -271,6 +302,12 @@ func (c *Call) phrase(a *attempt) string {
 func skipPhrase(s Skip) string {
 	w := map[string]string{"rejected": "cannot take this call", "open": "breaker open", "parked": "parked", "rate": "over its rate limit", "full": "too many calls at once",
 		"context": "context too small", "deadline": "no time left", "model": "another embedding model", "budget": "no attempt left"}[s.Why]
+	switch {
+	case s.Why == "parked" && s.Kind == KindAuth:
+		w += " because our credential was refused"
+	case s.Why == "parked" && s.Kind == KindQuota:
+		w += " because its account is used up"
+	}
 	if s.Until > 0 && (s.Why == "open" || s.Why == "parked") {
 		w += ", again in " + secs(s.Until)
 	}

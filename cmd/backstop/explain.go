@@ -151,7 +151,7 @@ func breakerWords(b *backstop.BreakerSettings) string {
 	case b.Probe == backstop.ProbeLive:
 		back = "live calls probe"
 	case b.Reset < time.Minute:
-		back = "background probes, at first after " + (5 * time.Second * b.Reset / time.Minute).Round(time.Millisecond).String()
+		back = "background probes, at first after " + (b.Reset / 12).Round(time.Millisecond).String()
 	}
 	return fmt.Sprintf("opens after %d failures in a row within %s%s; %s, at the latest after %s", b.Failures, brief(b.Window), grows, back, brief(b.Reset))
 }

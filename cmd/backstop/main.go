@@ -101,13 +101,23 @@ func run(args []string, s *streams) int {
 		return code
 	}
 	if err != nil {
-		fmt.Fprintf(s.err, "%s: %s\ntry '%s help'\n", programName, oneLine(err), programName)
+		fmt.Fprintf(s.err, "%s: %s\ntry '%s help%s'\n", programName, oneLine(err), programName, asked(err))
 		return exitUsage
 	}
 	if err := k.Run(s); err != nil {
 		return report(s, err)
 	}
 	return exitFine
+}
+
+// asked is the command that a line with a usage error named, behind a blank;
+// empty if there was none.
+func asked(err error) string {
+	var p *kong.ParseError
+	if !errors.As(err, &p) || p.Context == nil || p.Context.Selected() == nil {
+		return ""
+	}
+	return " " + p.Context.Selected().Name
 }
 
 func report(s *streams, err error) int {

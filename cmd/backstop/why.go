@@ -1,22 +1,27 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strings"
 	"time"
+
+	"backstop/internal/config"
 )
 
 type whyCmd struct {
 	ID    string `arg:"" help:"Request id, as in the x-request-id header."`
 	Admin string `placeholder:"URL" default:"http://localhost:3001" help:"The admin plane."`
-	Token string `placeholder:"T" help:"Its token (default: the one that a local gateway keeps in its file)."`
+	Token string `placeholder:"T" help:"Its token (default: that of backstop.yaml here, or the one that a local gateway keeps in its file)."`
 }
 
 // whyCall is what the command reads of GET /api/calls/{id}.
@@ -41,6 +46,7 @@ type whyCall struct {
 	Skipped []struct {
 		Tier          int
 		Upstream, Why string
+		Kind          string
 		Until         float64 `json:"until_ms"`
 	}
 }
@@ -52,7 +58,7 @@ func (c *whyCmd) Run(s *streams) error {
 	}
 	token := c.Token
 	if token == "" {
-		token = keptToken(base.Port())
+		token = cmp.Or(writtenToken(s, base), keptToken(base.Port()))
 	}
 	if token == "" {
 		return failf(exitUsage, "no token: give --token, as in admin.token or in the dashboard URL")
@@ -71,7 +77,7 @@ func (c *whyCmd) Run(s *streams) error {
 	switch resp.StatusCode {
 	case http.StatusOK:
 	case http.StatusUnauthorized, http.StatusForbidden:
-		return failf(exitFailed, "the admin plane refused the token: give --token")
+		return failf(exitFailed, "the admin plane refused the token: give that of admin.token or of the dashboard URL with --token")
 	case http.StatusNotFound:
 		return failf(exitFailed, "no call with the id %.60s is remembered; the last 10,000 are, since the start", c.ID)
 	default:
@@ -83,6 +89,21 @@ func (c *whyCmd) Run(s *streams) error {
 	}
 	call.tell(s.out)
 	return nil
+}
+
+// writtenToken is admin.token of the configuration in this folder, if that is
+// the one of the local gateway that is asked; a file that cannot be loaded in
+// this shell says nothing.
+func writtenToken(s *streams, base *url.URL) string {
+	cfg, _, err := config.Load(defaultFile, config.Options{Env: s.env})
+	if err != nil {
+		return ""
+	}
+	ours := slices.ContainsFunc(cfg.Admin.Listen, func(at string) bool { return strings.HasSuffix(at, ":"+base.Port()) })
+	if host := base.Hostname(); !ours || host != "localhost" && !net.ParseIP(host).IsLoopback() {
+		return ""
+	}
+	return cfg.Admin.Token.Reveal()
 }
 
 // keptToken reads the token that a gateway of this user keeps for its port.
@@ -128,7 +149,11 @@ func (c *whyCall) tell(w io.Writer) {
 		if k.Until > 0 {
 			again = fmt.Sprintf(", free again in %.0f ms", k.Until)
 		}
-		add(-1, "tier %d %s passed over: %s%s", k.Tier+1, k.Upstream, k.Why, again)
+		why := k.Why
+		if k.Kind != "" {
+			why += " (" + k.Kind + ")"
+		}
+		add(-1, "tier %d %s passed over: %s%s", k.Tier+1, k.Upstream, why, again)
 	}
 	for i, a := range c.Attempts {
 		what := "try"

@@ -79,6 +79,7 @@ type skipView struct {
 	Tier     int     `json:"tier"`
 	Upstream string  `json:"upstream"`
 	Why      string  `json:"why"`
+	Kind     string  `json:"kind,omitempty"`     // what it is parked for
 	Until    float64 `json:"until_ms,omitempty"` // free again after that time
 	At       float64 `json:"at_ms"`
 }
@@ -103,7 +104,7 @@ func viewCall(e *backstop.Event) callView {
 		})
 	}
 	for _, s := range e.Skipped {
-		v.Skipped = append(v.Skipped, skipView{Tier: s.Tier, Upstream: s.Upstream, Why: s.Why, Until: millis(s.Until), At: millis(s.At)})
+		v.Skipped = append(v.Skipped, skipView{Tier: s.Tier, Upstream: s.Upstream, Why: s.Why, Kind: string(s.Kind), Until: millis(s.Until), At: millis(s.At)})
 	}
 	return v
 }

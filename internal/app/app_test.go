@@ -340,6 +340,30 @@ func TestBreakerMemorySurvivesARestart(t *testing.T) {
 	stop(c)
 }
 
+func TestOnlyAPlainSmallFileIsReadAsBreakerMemory(t *testing.T) {
+	dir := t.TempDir()
+	plain, large := filepath.Join(dir, "plain"), filepath.Join(dir, "large")
+	for name, size := range map[string]int64{plain: 10, large: maxMemory + 1} {
+		if err := os.WriteFile(name, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Truncate(name, size); err != nil { // takes no room on the disk
+			t.Fatal(err)
+		}
+	}
+	if text, err := readMemory(plain); err != nil || len(text) != 10 {
+		t.Errorf("a plain file: %d bytes, %v", len(text), err)
+	}
+	for _, name := range []string{large, dir, os.DevNull} {
+		if text, err := readMemory(name); err == nil {
+			t.Errorf("%s: %d bytes", name, len(text))
+		}
+	}
+	if _, err := readMemory(filepath.Join(dir, "none")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a file that is not there: %v", err)
+	}
+}
+
 func TestAnAgentAnswerWithoutContentIsAnAnswer(t *testing.T) {
 	h := newHouse(t, false)
 	for model, want := range map[string]string{"refusal": "help", "toolcall": ""} {

@@ -74,7 +74,7 @@ func (a *App) keep(file string) {
 // recall puts a kept memory in force if it is fresh. A file that is missing,
 // old or damaged means a cold start, never a failed one.
 func (a *App) recall(file string) {
-	text, err := os.ReadFile(file)
+	text, err := readMemory(file)
 	if err != nil {
 		if !errors.Is(err, os.ErrNotExist) {
 			a.log.Warn("the breaker memory could not be read: check state.file", "file", file)
@@ -92,6 +92,22 @@ func (a *App) recall(file string) {
 	}
 	a.driver.Load().Engine().Restore(now, k.Snapshot)
 	a.log.Info("breaker memory restored", "scopes", len(k.Snapshot.Scopes))
+}
+
+// maxMemory bounds what is read: a table of models is far smaller.
+const maxMemory = 16 << 20
+
+// readMemory reads the file. What is no plain file could keep the process from
+// starting, as a pipe that nobody writes to does.
+func readMemory(file string) ([]byte, error) {
+	info, err := os.Stat(file)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() || info.Size() > maxMemory {
+		return nil, errors.New("not a plain file of a few kilobytes: name another state.file")
+	}
+	return os.ReadFile(file)
 }
 
 // forget writes the file a last time and ends the writer.

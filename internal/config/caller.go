@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"slices"
 
 	"backstop/internal/config/tree"
 	"backstop/secret"
@@ -55,7 +56,7 @@ func (r *reader) callerKeys(spec *callerSpec, owners map[[32]byte]string) (keys 
 		}
 		all = append(all, spec.key)
 	}
-	if len(all) == 0 {
+	if len(all) == 0 && !written(spec.at, "key") { // a key that cannot be read was reported where it stands
 		r.problem(spec.at, fmt.Sprintf("caller %q has no key", shorten(spec.name.v)), "add key: \"${NAME}\"")
 	}
 	for _, k := range all {
@@ -63,6 +64,13 @@ func (r *reader) callerKeys(spec *callerSpec, owners map[[32]byte]string) (keys 
 		keys = append(keys, k.v)
 	}
 	return keys
+}
+
+// written says whether a mapping has a value for a key, readable or not.
+func written(n *tree.Node, name string) bool {
+	return n != nil && slices.ContainsFunc(n.Pairs, func(p tree.Pair) bool {
+		return p.Key.Text == name && p.Value.Kind != tree.Null
+	})
 }
 
 func (r *reader) callerKey(at *tree.Node, k secret.Value, name string, owners map[[32]byte]string) {

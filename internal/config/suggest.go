@@ -25,6 +25,9 @@ var foreign = map[string]string{
 	"failurethreshold": "breaker: {failures: …}", "resettimeoutms": "breaker: {reset: …}", "requesttimeoutms": "timeouts: {first_token: …}",
 }
 
+// importable are keys that only the whole file of another product has.
+var importable = map[string]string{"model_list": "litellm", "strategy": "portkey"}
+
 // unknown reports a key that is not a word of the file here, with the word
 // that was probably meant.
 func (r *reader) unknown(p tree.Pair, m mapping) {
@@ -34,6 +37,9 @@ func (r *reader) unknown(p tree.Pair, m mapping) {
 		message += " in " + r.place()
 	}
 	hint := suggestion(p.Key.Text, m)
+	if from := importable[p.Key.Text]; from != "" && len(r.path) == 0 {
+		hint = "that is a file of another gateway; turn it into ours with: backstop import " + from + " FILE"
+	}
 	if !r.opt.Lenient {
 		r.problem(p.Key, message, hint)
 		return

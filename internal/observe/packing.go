@@ -145,6 +145,8 @@ func (p *packing) skip(s *backstop.Skip) {
 	number(p, &s.Tier)
 	word(p, &s.Upstream)
 	word(p, &s.Why)
+	word(p, &s.Kind)
+	number(p, &s.Status)
 	number(p, &s.Until)
 	number(p, &s.At)
 }

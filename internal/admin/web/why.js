@@ -4,7 +4,7 @@ import { get } from "./feed.js";
 import { t } from "./words.js";
 import { clock, millis, tone, word } from "./show.js";
 
-const skipped = (s) => word("skip", s.why) + (s.until_ms ? t("why.again", { span: millis(s.until_ms) }) : "");
+const skipped = (s) => word("skip", s.why) + (s.kind ? " (" + s.kind + ")" : "") + (s.until_ms ? t("why.again", { span: millis(s.until_ms) }) : "");
 const tierTone = (n) => (n === 0 ? "primary" : "backup");
 const ended = (a) => {
   const [cls, kind] = a.outcome.split("/");

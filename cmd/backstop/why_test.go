@@ -1,0 +1,63 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestWhyFindsTheTokenOfTheFileInThisFolderForItsOwnGatewayOnly(t *testing.T) {
+	const token = "a-token-of-the-file-here"
+	admin := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "Bearer "+token {
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		_, _ = w.Write([]byte(`{"id":"order-4711","op":"chat","tier":"primary","upstream":"a","status":200}`))
+	}))
+	defer admin.Close()
+	address := admin.Listener.Addr().String()
+	_, port, _ := net.SplitHostPort(address)
+	for name, c := range map[string]struct {
+		listen, set string
+		args        []string
+		want        int
+	}{
+		"the same port":             {listen: address, set: token, want: exitFine},
+		"another port":              {listen: "127.0.0.1:1", set: token, want: exitUsage},
+		"another machine":           {listen: address, set: token, args: []string{"--admin", "http://machine.invalid:" + port}, want: exitUsage},
+		"a variable that is unset":  {listen: address, want: exitUsage},
+		"a token on the line first": {listen: "127.0.0.1:1", args: []string{"--token", token}, want: exitFine},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			t.Chdir(dir)
+			t.Setenv("XDG_CACHE_HOME", dir)
+			t.Setenv("HOME", dir)
+			file := "admin: {listen: \"" + c.listen + "\", token: \"${WHY_TOKEN}\"}\nupstreams: {a: {base_url: https://a.example/v1}}\n" +
+				"routes: [{model: m, tiers: [{upstream: a}]}]\n"
+			if err := os.WriteFile(filepath.Join(dir, "backstop.yaml"), []byte(file), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			args := c.args
+			if len(args) == 0 || args[0] != "--admin" {
+				args = append(args, "--admin", "http://"+address)
+			}
+			var out bytes.Buffer
+			code := run(append([]string{"why", "order-4711"}, args...), &streams{ctx: context.Background(), out: &out, err: &out,
+				env: func(string) (string, bool) { return c.set, c.set != "" }})
+			if code != c.want {
+				t.Errorf("exit %d, want %d: %s", code, c.want, out.String())
+			}
+			if code == exitFine && !strings.Contains(out.String(), "answered by primary a") {
+				t.Errorf("%s", out.String())
+			}
+		})
+	}
+}
