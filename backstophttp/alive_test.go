@@ -13,7 +13,7 @@ import (
 func TestAStreamIsKeptAliveAsItsDialectsSDKsTakeIt(t *testing.T) {
 	for d := range Rooms() {
 		t.Run(string(d), func(t *testing.T) {
-			g := tongueOf(d)
+			g := fixtureOf(d)
 			slow := func(script ...string) setup {
 				return setup{primary: answers(script...), change: speak(g, g, func(p *backstop.Plan) {
 					p.Upstreams[0].Timeouts.FirstToken, p.Upstreams[0].Timeouts.Idle = time.Minute, time.Minute

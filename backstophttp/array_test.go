@@ -18,7 +18,7 @@ import (
 // list serves a stream call of a Gemini caller who gets an array.
 func (h *house) list(p *page) *backstop.Event {
 	h.t.Helper()
-	return h.d.Serve(context.Background(), p, &Call{Request: tongueOf(backstop.Gemini).asks(h.t, question(true)), ID: "req_1", Caller: "web", Array: true})
+	return h.d.Serve(context.Background(), p, &Call{Request: fixtureOf(backstop.Gemini).asks(h.t, question(true)), ID: "req_1", Caller: "web", Array: true})
 }
 
 // elements are those of an array; the text of all of them comes back as well.
@@ -32,7 +32,7 @@ func elements(t *testing.T, text string) (list []map[string]any, said string) {
 			continue
 		}
 		b, _ := json.Marshal(el)
-		said += tongueOf(backstop.Gemini).hears(t, false, string(b)).text
+		said += fixtureOf(backstop.Gemini).hears(t, false, string(b)).text
 	}
 	return list, said
 }
@@ -43,7 +43,7 @@ func TestAStreamGoesOutAsOneArrayAnElementAtATime(t *testing.T) {
 			continue
 		}
 		t.Run(string(up)+" upstream", func(t *testing.T) {
-			g := tongueOf(up)
+			g := fixtureOf(up)
 			script := g.tells("one ", "two", " three")
 			script = slices.Insert(script, len(script)-1, "wait:2s")
 			in(t, setup{primary: answers(script...), change: speak(g, g)}, func(h *house) {
@@ -62,7 +62,7 @@ func TestAStreamGoesOutAsOneArrayAnElementAtATime(t *testing.T) {
 }
 
 func TestAnErrorIsTheLastElementOfAnArray(t *testing.T) {
-	g := tongueOf(backstop.Gemini)
+	g := fixtureOf(backstop.Gemini)
 	for name, c := range map[string]struct {
 		primary http.HandlerFunc
 		status  int
@@ -85,7 +85,7 @@ func TestAnErrorIsTheLastElementOfAnArray(t *testing.T) {
 }
 
 func TestAnArrayIsKeptAliveByBlanks(t *testing.T) {
-	g := tongueOf(backstop.Gemini)
+	g := fixtureOf(backstop.Gemini)
 	in(t, setup{primary: answers(append([]string{"wait:40s"}, g.tells("late")...)...), change: speak(g, g, func(p *backstop.Plan) {
 		p.Upstreams[0].Timeouts.FirstToken = time.Minute
 		p.Routes[0].Tiers = p.Routes[0].Tiers[:1]
@@ -110,7 +110,7 @@ func TestAWholeAnswerIsAnArrayAsWell(t *testing.T) {
 }
 
 func TestTheTransportGivesAnArrayToWhoDoesNotAskForEvents(t *testing.T) {
-	g := tongueOf(backstop.Gemini)
+	g := fixtureOf(backstop.Gemini)
 	up := httptest.NewServer(answers(g.tells("hello")...))
 	defer up.Close()
 	for query, array := range map[string]bool{"": true, "?alt=json": true, "?alt=sse": false} {

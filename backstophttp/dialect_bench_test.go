@@ -32,7 +32,7 @@ func BenchmarkDialects(b *testing.B) {
 					continue
 				}
 				b.Run(form+"/"+string(from)+"-"+string(to), func(b *testing.B) {
-					up, caller := tongueOf(to), tongueOf(from)
+					up, caller := fixtureOf(to), fixtureOf(from)
 					answer := up.plain(up.tells(pieces...))
 					if form == "stream" {
 						answer = strings.Join(up.tells(pieces...), "")
@@ -46,7 +46,7 @@ func BenchmarkDialects(b *testing.B) {
 	}
 }
 
-func across(b *testing.B, caller, up tongue, request *wire.Request, answer string) {
+func across(b *testing.B, caller, up fixture, request *wire.Request, answer string) {
 	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
 		w.Header().Set("Content-Type", "text/event-stream")

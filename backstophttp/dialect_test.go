@@ -11,7 +11,7 @@ import (
 )
 
 func TestAnUpstreamOfAnotherDialectAnswers(t *testing.T) {
-	everyPair(t, func(t *testing.T, caller, up tongue) {
+	everyPair(t, func(t *testing.T, caller, up fixture) {
 		forms(t, func(t *testing.T, stream bool) {
 			for _, plain := range []bool{false, true} {
 				primary := answers(up.tells("hello ", "wörld")...)
@@ -39,10 +39,10 @@ func TestAnUpstreamOfAnotherDialectAnswers(t *testing.T) {
 }
 
 func TestABackupOfAnotherDialectTakesOverBeforeTheFirstToken(t *testing.T) {
-	pairs(t, func(t *testing.T, caller, up tongue) {
+	pairs(t, func(t *testing.T, caller, up fixture) {
 		own := caller
 		if caller.room.Dialect() == backstop.Responses {
-			own = tongueOf(backstop.OpenAI)
+			own = fixtureOf(backstop.OpenAI)
 		}
 		forms(t, func(t *testing.T, stream bool) {
 			for name, primary := range map[string][]string{"silence": {"hang"}, "a reset": {"fin"}} {
@@ -71,7 +71,7 @@ func TestAToolIsCalledAcrossDialects(t *testing.T) {
 		"mended":     {[]string{`{"at":`, `"home"`}, `{"at":"home"}`, "cut"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			everyPair(t, func(t *testing.T, caller, up tongue) {
+			everyPair(t, func(t *testing.T, caller, up fixture) {
 				if up.room.Dialect() == backstop.Gemini && c.repaired != "" {
 					t.Skip("arguments are an object there, never a text")
 				}
@@ -94,7 +94,7 @@ func TestAToolIsCalledAcrossDialects(t *testing.T) {
 }
 
 func TestPromisedJSONIsMendedAcrossDialects(t *testing.T) {
-	everyPair(t, func(t *testing.T, caller, up tongue) {
+	everyPair(t, func(t *testing.T, caller, up fixture) {
 		forms(t, func(t *testing.T, stream bool) {
 			fenced := up.tells("```json\n", `{"a"`, `: 1}`, "\n```")
 			in(t, setup{primary: answers(fenced...), change: speak(up, up)}, func(h *house) {
@@ -112,7 +112,7 @@ func TestPromisedJSONIsMendedAcrossDialects(t *testing.T) {
 }
 
 func TestPromisedJSONIsAskedForOnceMoreAcrossDialects(t *testing.T) {
-	everyPair(t, func(t *testing.T, caller, up tongue) {
+	everyPair(t, func(t *testing.T, caller, up fixture) {
 		if _, asks := caller.room.(wire.Asker); !asks {
 			t.Skip("no second question in this dialect")
 		}
@@ -142,7 +142,7 @@ func TestABrokenStreamIsTakenOverAcrossDialects(t *testing.T) {
 		for _, first := range speakers {
 			for _, second := range speakers {
 				t.Run(string(d)+" caller, "+string(first)+" then "+string(second), func(t *testing.T) {
-					caller, one, two := tongueOf(d), tongueOf(first), tongueOf(second)
+					caller, one, two := fixtureOf(d), fixtureOf(first), fixtureOf(second)
 					in(t, setup{primary: answers(one.begins([]string{"The ", "quick"}, "fin")...), backup: answers(two.tells("Th", "e quick br", "own ", "fox")...), change: speak(one, two)}, func(h *house) {
 						p, ev := h.ask(caller, question(true))
 						got := caller.hears(t, true, p.String())
@@ -182,12 +182,12 @@ func TestARescuersTokensAreCountedAlthoughItSaidThemBeforeTheSeam(t *testing.T) 
 			}
 			for _, mode := range []string{"splice", "continue"} {
 				t.Run(string(d)+" caller, "+string(first)+" upstream, "+mode, func(t *testing.T) {
-					caller, one := tongueOf(d), tongueOf(first)
+					caller, one := fixtureOf(d), fixtureOf(first)
 					backup := answers(countsFirst("Th", "e quick br", "own ", "fox")...)
 					if mode == "continue" {
 						backup = turns(answers(countsFirst("A slow ", "cat")...), answers(countsFirst("quick brown", " fox")...))
 					}
-					in(t, setup{primary: answers(one.begins([]string{"The ", "quick"}, "fin")...), backup: backup, change: speak(one, tongueOf(backstop.Anthropic), rescue(mode))}, func(h *house) {
+					in(t, setup{primary: answers(one.begins([]string{"The ", "quick"}, "fin")...), backup: backup, change: speak(one, fixtureOf(backstop.Anthropic), rescue(mode))}, func(h *house) {
 						p, ev := h.ask(caller, question(true))
 						if _, ok := caller.room.(wire.Continuer); !ok && mode == "continue" {
 							return
@@ -207,13 +207,13 @@ func TestARescuersTokensAreCountedAlthoughItSaidThemBeforeTheSeam(t *testing.T) 
 }
 
 func TestADivergingRescuerIsAskedForTheRestAcrossDialects(t *testing.T) {
-	pairs(t, func(t *testing.T, caller, up tongue) {
+	pairs(t, func(t *testing.T, caller, up fixture) {
 		if _, ok := caller.room.(wire.Continuer); !ok {
 			t.Skip("no rest can be asked for")
 		}
 		own := caller
 		if caller.room.Dialect() == backstop.Responses {
-			own = tongueOf(backstop.OpenAI)
+			own = fixtureOf(backstop.OpenAI)
 		}
 		backup := turns(answers(up.tells("A slow brown cat")...), answers(up.tells("quick brown", " fox")...))
 		in(t, setup{primary: answers(own.begins([]string{"The ", "quick"}, "fin")...), backup: backup, change: speak(own, up, rescue("continue"))}, func(h *house) {
@@ -227,7 +227,7 @@ func TestADivergingRescuerIsAskedForTheRestAcrossDialects(t *testing.T) {
 }
 
 func TestAStreamThatNobodyGoesOnWithEndsInTheCallersError(t *testing.T) {
-	pairs(t, func(t *testing.T, caller, up tongue) {
+	pairs(t, func(t *testing.T, caller, up fixture) {
 		in(t, setup{primary: answers(up.begins([]string{"The ", "quick"}, "fin")...), change: speak(up, up, func(p *backstop.Plan) { p.Routes[0].Tiers = p.Routes[0].Tiers[:1] })}, func(h *house) {
 			p, ev := h.ask(caller, question(true))
 			if got := caller.judges(p.String()); got.Class == backstop.OK || got.Kind == backstop.KindCut || !strings.Contains(p.String(), "stream_incomplete") {
@@ -247,7 +247,7 @@ func TestAnErrorIsToldInTheCallersDialect(t *testing.T) {
 				continue
 			}
 			t.Run(string(d)+" caller, "+string(up)+" upstream", func(t *testing.T) {
-				caller, u := tongueOf(d), tongueOf(up)
+				caller, u := fixtureOf(d), fixtureOf(up)
 				in(t, setup{primary: body(503, `{"error":{"message":"down"}}`), backup: body(503, `{"error":{"message":"down"}}`), change: speak(u, u, withoutTemplate)}, func(h *house) {
 					p, ev := h.ask(caller, question(false))
 					want := string(caller.room.Failure(ev.Failure, "req_1"))
@@ -264,7 +264,7 @@ func TestTheLocalTierSpeaksEveryDialect(t *testing.T) {
 	for d := range Rooms() {
 		t.Run(string(d), func(t *testing.T) {
 			forms(t, func(t *testing.T, stream bool) {
-				caller := tongueOf(d)
+				caller := fixtureOf(d)
 				in(t, setup{}, func(h *house) {
 					p, _ := h.ask(caller, question(stream))
 					h.want(p, 200, "local")
@@ -279,7 +279,7 @@ func TestTheLocalTierSpeaksEveryDialect(t *testing.T) {
 }
 
 func TestAnAnswerOfAnotherDialectIsKeptForAWorseDay(t *testing.T) {
-	pairs(t, func(t *testing.T, caller, up tongue) {
+	pairs(t, func(t *testing.T, caller, up fixture) {
 		forms(t, func(t *testing.T, stream bool) {
 			s := &shelf{m: map[local.Key]local.Entry{}}
 			primary := turns(answers(up.tells("fresh")...), body(503, `{}`))

@@ -29,7 +29,7 @@ const (
 )
 
 func TestWhatAnUpstreamCannotExpressSkipsItsTier(t *testing.T) {
-	oa, an := tongueOf(backstop.OpenAI), tongueOf(backstop.Anthropic)
+	oa, an := fixtureOf(backstop.OpenAI), fixtureOf(backstop.Anthropic)
 	three := plainBody("x")
 	in(t, setup{primary: answers(an.tells("no")...), backup: body(200, three), change: speak(an, oa)}, func(h *house) {
 		p, ev := h.take(backstop.OpenAI, wire.Chat, threeChoices)
@@ -44,7 +44,7 @@ func TestWhatAnUpstreamCannotExpressSkipsItsTier(t *testing.T) {
 }
 
 func TestWhatNoUpstreamCanExpressIsTheCallersBusiness(t *testing.T) {
-	an := tongueOf(backstop.Anthropic)
+	an := fixtureOf(backstop.Anthropic)
 	in(t, setup{primary: answers(an.tells("no")...), backup: answers(an.tells("no")...), change: speak(an, an)}, func(h *house) {
 		for range 2 {
 			p, ev := h.take(backstop.OpenAI, wire.Chat, threeChoices)
@@ -59,7 +59,7 @@ func TestWhatNoUpstreamCanExpressIsTheCallersBusiness(t *testing.T) {
 }
 
 func TestATierThatWasNotAskedForAnotherReasonLeavesTheLocalOne(t *testing.T) {
-	oa, an := tongueOf(backstop.OpenAI), tongueOf(backstop.Anthropic)
+	oa, an := fixtureOf(backstop.OpenAI), fixtureOf(backstop.Anthropic)
 	in(t, setup{primary: answers(an.tells("no")...), change: speak(an, oa)}, func(h *house) {
 		p, _ := h.take(backstop.OpenAI, wire.Chat, threeChoices) // the backup refuses connections
 		h.want(p, 200, "local")
@@ -67,7 +67,7 @@ func TestATierThatWasNotAskedForAnotherReasonLeavesTheLocalOne(t *testing.T) {
 }
 
 func TestAHintThatIsLeftOutIsNamed(t *testing.T) {
-	an := tongueOf(backstop.Anthropic)
+	an := fixtureOf(backstop.Anthropic)
 	in(t, setup{primary: answers(an.tells("hello")...), change: speak(an, an)}, func(h *house) {
 		p, ev := h.take(backstop.OpenAI, wire.Chat, seeded)
 		h.want(p, 200, "primary")
@@ -109,7 +109,7 @@ func TestAStoredResponsesCallIsAskedAsAStreamWhereNobodyStores(t *testing.T) {
 }
 
 func TestATierThatCannotExpressACallKeepsItsRate(t *testing.T) {
-	oa, an := tongueOf(backstop.OpenAI), tongueOf(backstop.Anthropic)
+	oa, an := fixtureOf(backstop.OpenAI), fixtureOf(backstop.Anthropic)
 	limit := func(p *backstop.Plan) {
 		p.Upstreams[0].Limits.Rate, p.Upstreams[0].Limits.Burst = 0.001, 1
 		p.Routes[0].Tiers[0].Rate, p.Routes[0].Tiers[0].Burst = 0.001, 1
@@ -128,9 +128,9 @@ func TestATierThatCannotExpressACallKeepsItsRate(t *testing.T) {
 }
 
 func TestTokensAreCountedOnlyWhereTheDialectCan(t *testing.T) {
-	oa, an := tongueOf(backstop.OpenAI), tongueOf(backstop.Anthropic)
+	oa, an := fixtureOf(backstop.OpenAI), fixtureOf(backstop.Anthropic)
 	for name, c := range map[string]struct {
-		primary, backup tongue
+		primary, backup fixture
 		status          int
 		tier, want      string
 	}{
@@ -159,7 +159,7 @@ func TestTokensAreCountedOnlyWhereTheDialectCan(t *testing.T) {
 }
 
 func TestADeadCountHasNoLocalAnswer(t *testing.T) {
-	an := tongueOf(backstop.Anthropic)
+	an := fixtureOf(backstop.Anthropic)
 	in(t, setup{change: speak(an, an)}, func(h *house) {
 		p, _ := h.take(backstop.Anthropic, wire.CountTokens, counting)
 		if p.status != 503 || !strings.Contains(p.String(), `"type":"error"`) {
@@ -169,7 +169,7 @@ func TestADeadCountHasNoLocalAnswer(t *testing.T) {
 }
 
 func TestAnUpstreamsHeadersAreItsDialects(t *testing.T) {
-	an := tongueOf(backstop.Anthropic)
+	an := fixtureOf(backstop.Anthropic)
 	var got http.Header
 	primary := func(w http.ResponseWriter, r *http.Request) {
 		got = r.Header
@@ -184,7 +184,7 @@ func TestAnUpstreamsHeadersAreItsDialects(t *testing.T) {
 }
 
 func TestEmbeddingsHaveNoOtherDialect(t *testing.T) {
-	an := tongueOf(backstop.Anthropic)
+	an := fixtureOf(backstop.Anthropic)
 	in(t, setup{primary: answers(an.tells("no")...), backup: answers(an.tells("no")...), change: speak(an, an)}, func(h *house) {
 		p, _ := h.take(backstop.OpenAI, wire.Embedding, `{"model":"m","input":"x"}`)
 		if p.status != 400 || h.saw("primary") != 0 {
@@ -194,7 +194,7 @@ func TestEmbeddingsHaveNoOtherDialect(t *testing.T) {
 }
 
 func TestACallersOwnMistakeIsTold(t *testing.T) {
-	an := tongueOf(backstop.Anthropic)
+	an := fixtureOf(backstop.Anthropic)
 	in(t, setup{primary: answers(an.tells("no")...), backup: answers(an.tells("no")...), change: speak(an, an)}, func(h *house) {
 		p, _ := h.take(backstop.OpenAI, wire.Chat, `{"model":"m","tools":[{"type":"function","function":{"description":"nameless"}}],"messages":[{"role":"user","content":"hi"}]}`)
 		if p.status != 400 || !strings.Contains(p.String(), "tools[0].function.name") {
@@ -204,8 +204,8 @@ func TestACallersOwnMistakeIsTold(t *testing.T) {
 }
 
 func TestACommittedCallsPiecesKeepTheirOrder(t *testing.T) {
-	an := tongueOf(backstop.Anthropic)
-	oa := tongueOf(backstop.OpenAI)
+	an := fixtureOf(backstop.Anthropic)
+	oa := fixtureOf(backstop.OpenAI)
 	list := []wire.Delta{{Kind: wire.DeltaStart, ID: "a1", Model: "mu"},
 		{Kind: wire.DeltaText, Text: "Let me see."},
 		{Kind: wire.DeltaCall, Part: 1, ID: "c1", Name: "look"}, {Kind: wire.DeltaCall, Part: 2, ID: "c2", Name: "look"},
@@ -221,7 +221,7 @@ func TestACommittedCallsPiecesKeepTheirOrder(t *testing.T) {
 }
 
 func TestPromisedJSONStreamsAcrossDialectsWhileItComes(t *testing.T) {
-	everyPair(t, func(t *testing.T, caller, up tongue) {
+	everyPair(t, func(t *testing.T, caller, up fixture) {
 		all := up.tells("```json\n", `{"a"`, `: 1`, `}`)
 		script := append(append([]string(nil), all[:len(all)-1]...), "wait:8s", all[len(all)-1])
 		in(t, setup{primary: answers(script...), change: speak(up, up)}, func(h *house) {
@@ -238,7 +238,7 @@ func TestPromisedJSONStreamsAcrossDialectsWhileItComes(t *testing.T) {
 }
 
 func TestArgumentsThatWereCutAreMarkedAcrossDialects(t *testing.T) {
-	everyPair(t, func(t *testing.T, caller, up tongue) {
+	everyPair(t, func(t *testing.T, caller, up fixture) {
 		if up.room.Dialect() == backstop.Gemini {
 			t.Skip("arguments are an object there, never a text")
 		}
@@ -263,7 +263,7 @@ func TestAProbeOpensTheWayBackInEveryDialect(t *testing.T) {
 			continue
 		}
 		t.Run(string(d), func(t *testing.T) {
-			g := tongueOf(d)
+			g := fixtureOf(d)
 			var down atomic.Bool
 			down.Store(true)
 			primary := func(w http.ResponseWriter, r *http.Request) {

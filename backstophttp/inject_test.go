@@ -36,9 +36,9 @@ func FuzzContentStaysContent(f *testing.F) {
 		for !utf8.RuneStart(text[at]) {
 			at--
 		}
-		said := tongueOf(up).says(append(texts(text[:at], text[at:]), ended(wire.EndStop)...)...)
-		in(t, setup{primary: answers(said...), change: speak(tongueOf(up), tongueOf(up))}, func(h *house) {
-			g := tongueOf(caller)
+		said := fixtureOf(up).says(append(texts(text[:at], text[at:]), ended(wire.EndStop)...)...)
+		in(t, setup{primary: answers(said...), change: speak(fixtureOf(up), fixtureOf(up))}, func(h *house) {
+			g := fixtureOf(caller)
 			p, _ := h.ask(g, question(true))
 			h.want(p, 200, "primary")
 			if got := g.hears(t, true, p.String()); got.text != text || got.verdict.Class != backstop.OK || got.ending != wire.EndStop {

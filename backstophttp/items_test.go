@@ -51,7 +51,7 @@ func TestAToolLoopGoesOnByReferenceAtAnyUpstream(t *testing.T) {
 		for to := range Rooms() {
 			t.Run(string(from)+" then "+string(to), func(t *testing.T) {
 				forms(t, func(t *testing.T, stream bool) {
-					one, two, me := tongueOf(from), tongueOf(to), tongueOf(backstop.Responses)
+					one, two, me := fixtureOf(from), fixtureOf(to), fixtureOf(backstop.Responses)
 					primary := turns(answers(one.calls(`{"at":`, `"home"}`)...), body(503, `{"error":{"message":"down"}}`))
 					in(t, setup{primary: primary, backup: answers(two.tells("It is ", "sunny.")...), change: speak(one, two)}, func(h *house) {
 						p, _ := h.responses("web", fmt.Sprintf(look, stream))
@@ -111,7 +111,7 @@ func TestWhoDidNotIssueAnItemGetsItWithoutItsName(t *testing.T) {
 }
 
 func TestAnItemIsGivenBackToItsCallerAlone(t *testing.T) {
-	an := tongueOf(backstop.Anthropic)
+	an := fixtureOf(backstop.Anthropic)
 	in(t, setup{primary: answers(an.calls(`{"at":"home"}`)...), change: speak(an, an)}, func(h *house) {
 		p, _ := h.responses("web", fmt.Sprintf(look, false))
 		again := lookedUp(t, false, p.String())
@@ -127,7 +127,7 @@ func TestAnItemIsGivenBackToItsCallerAlone(t *testing.T) {
 }
 
 func TestItemsThatAreNotKnownPinTheCallAsBefore(t *testing.T) {
-	an := tongueOf(backstop.Anthropic)
+	an := fixtureOf(backstop.Anthropic)
 	for name, c := range map[string]struct {
 		ask   string
 		after time.Duration
@@ -160,13 +160,13 @@ func TestItemsThatAreNotKnownPinTheCallAsBefore(t *testing.T) {
 }
 
 func TestALocalAnswerCanBeNamedAsWell(t *testing.T) {
-	an := tongueOf(backstop.Anthropic)
+	an := fixtureOf(backstop.Anthropic)
 	primary := turns(body(503, `{}`), answers(an.tells("back again")...))
 	forms(t, func(t *testing.T, stream bool) {
 		in(t, setup{primary: primary, change: speak(an, an)}, func(h *house) {
 			p, _ := h.responses("web", fmt.Sprintf(`{"model":"m","stream":%v,"input":"hi"}`, stream))
 			h.want(p, 200, "local")
-			id := gjson.GetBytes(tongueOf(backstop.Responses).hears(t, stream, p.String()).body, "output.0.id").Str
+			id := gjson.GetBytes(fixtureOf(backstop.Responses).hears(t, stream, p.String()).body, "output.0.id").Str
 			p, _ = h.responses("web", fmt.Sprintf(`{"model":"m","input":[{"role":"user","content":"hi"},{"type":"item_reference","id":%q},{"role":"user","content":"and now?"}]}`, id))
 			h.want(p, 200, "primary")
 			if !strings.Contains(h.bodies["primary"], "busy") {
@@ -178,7 +178,7 @@ func TestALocalAnswerCanBeNamedAsWell(t *testing.T) {
 }
 
 func TestAReloadKeepsItems(t *testing.T) {
-	an := tongueOf(backstop.Anthropic)
+	an := fixtureOf(backstop.Anthropic)
 	in(t, setup{primary: answers(an.calls(`{"at":"home"}`)...), change: speak(an, an)}, func(h *house) {
 		p, _ := h.responses("web", fmt.Sprintf(look, false))
 		o := h.d.options

@@ -18,7 +18,7 @@ func issues(id string) http.HandlerFunc {
 			body(404, `{"error":{"message":"not here","type":"invalid_request_error","param":null,"code":null}}`)(w, r)
 			return
 		}
-		g := tongueOf(backstop.Responses)
+		g := fixtureOf(backstop.Responses)
 		list := texts("from ", id)
 		list[0].ID = id
 		answers(g.says(append(list, ended(wire.EndStop)...)...)...)(w, r)
@@ -48,7 +48,7 @@ func TestAResponsesCallGoesWordForWordToWhoServesIt(t *testing.T) {
 	in(t, setup{primary: issues("resp_p"), change: native("primary")}, func(h *house) {
 		p, ev := h.take(backstop.Responses, wire.Responses, request)
 		h.want(p, 200, "primary")
-		g := tongueOf(backstop.Responses)
+		g := fixtureOf(backstop.Responses)
 		list := texts("from ", "resp_p")
 		list[0].ID = "resp_p"
 		if want := strings.Join(g.says(append(list, ended(wire.EndStop)...)...), ""); p.String() != want {

@@ -165,8 +165,8 @@ func TestRequestsAreAnsweredAsShown(t *testing.T) {
 		total++
 		t.Run(p.path, func(t *testing.T) {
 			t.Parallel()
-			w := newTown(t)
-			s := &shell{town: w, house: w.open(t)}
+			w := newMocks(t)
+			s := &shell{mocks: w, gateway: w.open(t)}
 			for _, b := range p.blocks {
 				switch b.lang {
 				case "sh":
@@ -192,8 +192,8 @@ var ending = []string{"check", "explain", "why", "repair", "version"}
 
 // shell runs the commands of one page.
 type shell struct {
-	*town
-	house *house
+	*mocks
+	gateway *gateway
 }
 
 func (s *shell) run(t *testing.T, b block, line, output string) {
@@ -203,13 +203,13 @@ func (s *shell) run(t *testing.T, b block, line, output string) {
 		return
 	}
 	said, line := piped(line)
-	list, err := words(strings.Replace(line, "http://localhost:3001", s.house.admin(), 1), environment)
+	list, err := words(strings.Replace(line, "http://localhost:3001", s.gateway.admin(), 1), environment)
 	if err != nil || len(list) < 2 || list[0] != "backstop" || !slices.Contains(ending, list[1]) {
 		t.Errorf("%s:%d: this test runs curl and backstop %v, not %s (%v)", b.page, b.line, ending, line, err)
 		return
 	}
 	cmd := exec.Command(command(t), list[1:]...)
-	cmd.Dir = filepath.Dir(s.house.file)
+	cmd.Dir = filepath.Dir(s.gateway.file)
 	cmd.Stdin = strings.NewReader(said)
 	cmd.Env = append(cmd.Environ(), "ADMIN_TOKEN="+adminToken)
 	got, err := cmd.CombinedOutput()
@@ -243,8 +243,8 @@ func (s *shell) curl(t *testing.T, b block, line, output string) {
 		return
 	}
 	r.url = s.local(r.url)
-	r.url = strings.Replace(r.url, "http://localhost:3000", "http://"+s.house.Addr(), 1)
-	r.url = strings.Replace(r.url, "http://localhost:3001", s.house.admin(), 1)
+	r.url = strings.Replace(r.url, "http://localhost:3000", "http://"+s.gateway.Addr(), 1)
+	r.url = strings.Replace(r.url, "http://localhost:3001", s.gateway.admin(), 1)
 	if !strings.HasPrefix(r.url, "http://127.0.0.1:") && !strings.HasPrefix(r.url, "http://localhost:") {
 		t.Errorf("%s:%d: %s would leave this machine", b.page, b.line, r.url)
 		return

@@ -44,7 +44,7 @@ func TestTheFaultTableIsMadeByRunningIt(t *testing.T) {
 	t.Parallel()
 	text := read(t, "docs/faults.md").text
 	parts := strings.Split(text, faultsBegin)
-	w := newTown(t)
+	w := newMocks(t)
 	missing := map[string]bool{}
 	for _, word := range mock.Words() {
 		missing[word.Word] = true
@@ -93,7 +93,7 @@ func word(fault string) string {
 }
 
 // outcome makes one call and says what came of it, in the words of the table.
-func (w *town) outcome(t *testing.T, fault string, stream, asked bool) string {
+func (w *mocks) outcome(t *testing.T, fault string, stream, asked bool) string {
 	h := w.open(t, times(fault)...)
 	body := map[string]any{"model": fault, "stream": stream, "messages": []map[string]string{{"role": "user", "content": "hello"}}}
 	name := word(fault)
@@ -152,7 +152,7 @@ func (w *town) outcome(t *testing.T, fault string, stream, asked bool) string {
 
 func TestAStreamIsNotTakenOverByAnUpstreamThatSaysSomethingElse(t *testing.T) {
 	t.Parallel()
-	w := newTown(t)
+	w := newMocks(t)
 	other := mock.New(mock.Options{Seed: 2})
 	srv := httptest.NewServer(other)
 	t.Cleanup(func() { other.Close(); srv.Close() })
@@ -172,7 +172,7 @@ func TestNoPromptAnswerOrKeyComesOut(t *testing.T) {
 		callerKey   = "caller-canary-5d81e6b0"
 		prompt      = "zebracrossing"
 	)
-	w := newTown(t)
+	w := newMocks(t)
 	h := w.open(t,
 		`primary: {`, `primary: {key: `+upstreamKey+`, timeouts: {first_token: 300ms, idle: 300ms}, retry: {jitter: 1ms-5ms}, `,
 		`agent: {`, "callers: [{name: web, key: "+callerKey+"}]\nagent: {",

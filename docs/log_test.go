@@ -17,7 +17,7 @@ import (
 // gateway wrote and served with what docs/operations.md says.
 func TestLogLinesAndMetricsAreThoseOfARun(t *testing.T) {
 	t.Parallel()
-	w := newTown(t)
+	w := newMocks(t)
 	h := w.open(t,
 		`primary: {`, `primary: {timeouts: {connect: 30s, first_token: 3200ms}, breaker: {reset: 2s}, `,
 		"agent: {", "drain: {delay: 10ms, limit: 1s}\nagent: {")
@@ -60,7 +60,7 @@ func TestLogLinesAndMetricsAreThoseOfARun(t *testing.T) {
 	compareMetrics(t, metrics)
 }
 
-func (w *town) set(t *testing.T, fault string) {
+func (w *mocks) set(t *testing.T, fault string) {
 	t.Helper()
 	if err := w.primary.SetFault("*", fault); err != nil {
 		t.Fatal(err)

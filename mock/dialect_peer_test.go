@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// tongue asks in one dialect and reads its answers.
-type tongue struct {
+// fixture asks in one dialect and reads its answers.
+type fixture struct {
 	name  string
 	path  func(model string, stream bool) string
 	body  func(model string, stream, asJSON bool) string
@@ -16,7 +16,7 @@ type tongue struct {
 
 const question = "what is a lighthouse for"
 
-var tongues = []tongue{
+var fixtures = []fixture{
 	{"chat", fixed("/v1/chat/completions"), chatAsks, chatEvent},
 	{"messages", fixed("/v1/messages"), messageAsks, messageEvent},
 	{"responses", fixed("/v1/responses"), responseAsks, responseEvent},
@@ -72,7 +72,7 @@ func geminiAsks(_ string, _, asJSON bool) string {
 }
 
 // read reads a whole body or a stream, and counts what it cannot read.
-func (l tongue) read(body string, stream bool) said {
+func (l fixture) read(body string, stream bool) said {
 	var s said
 	body = strings.TrimSpace(body)
 	switch {
@@ -98,7 +98,7 @@ func (l tongue) read(body string, stream bool) said {
 	return s
 }
 
-func (l tongue) data(s *said, data, name string) {
+func (l fixture) data(s *said, data, name string) {
 	s.events++
 	if data == "[DONE]" {
 		s.done = true

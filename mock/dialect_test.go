@@ -48,7 +48,7 @@ func TestEveryFaultHasItsFormInEveryDialect(t *testing.T) {
 func row(p peer, fault string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n", fault)
-	for _, l := range tongues {
+	for _, l := range fixtures {
 		plain, stream := l.tell(p, fault, false), l.tell(p, fault, true)
 		if plain == stream {
 			fmt.Fprintf(&b, "  %-12s both   %s\n", l.name, plain)
@@ -60,7 +60,7 @@ func row(p peer, fault string) string {
 }
 
 // tell asks and says what came, without what differs from run to run.
-func (l tongue) tell(p peer, fault string, stream bool) string {
+func (l fixture) tell(p peer, fault string, stream bool) string {
 	defer p.forget()
 	asJSON := strings.HasPrefix(fault, "truncated") || strings.HasPrefix(fault, "badjson") || fault == "fenced" || fault == "prose"
 	g := p.post(l.path(fault, stream), l.body(fault, stream, asJSON), patient)
@@ -155,7 +155,7 @@ const healthyText = "On what is a lighthouse for: birch coral spruce ember delta
 func TestTheSamePromptGetsTheSameTextInEveryDialect(t *testing.T) {
 	_, p := overSockets(t, mock.Options{})
 	texts := map[string]bool{}
-	for _, l := range tongues {
+	for _, l := range fixtures {
 		for _, stream := range []bool{false, true} {
 			g := p.post(l.path("m", stream), l.body("m", stream, false), patient)
 			texts[l.read(g.body, stream).text] = true
@@ -176,7 +176,7 @@ func TestTimesToWaitStandWhereTheDialectHasThem(t *testing.T) {
 		{"429:quota", "", `PerDay`},
 		{"429", "", `PerMinute`},
 	} {
-		for _, l := range tongues {
+		for _, l := range fixtures {
 			g := p.post(l.path(c.fault, false), l.body(c.fault, false, false), patient)
 			header := g.header.Get("Retry-After")
 			if _, err := http.ParseTime(header); err == nil {

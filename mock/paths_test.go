@@ -144,7 +144,7 @@ func TestPromisesAndToolsAreHonouredInEveryDialect(t *testing.T) {
 // FuzzRequests sends any body to every dialect: what comes back is an answer
 // or an error of the dialect, and JSON either way.
 func FuzzRequests(f *testing.F) {
-	for _, l := range tongues {
+	for _, l := range fixtures {
 		f.Add(l.body("ok", false, true))
 	}
 	f.Add(`{"model":"ok","max_tokens":1,"messages":[{"content":[{"text":1}]}],"input":[{"content":{}}],"contents":[{"parts":[[]]}],"tools":[{}],"tool_choice":{}}`)
@@ -154,7 +154,7 @@ func FuzzRequests(f *testing.F) {
 		if strings.Contains(body, "odel") && !strings.Contains(body, `"ok"`) {
 			t.Skip("it may name a fault that waits")
 		}
-		for _, l := range tongues {
+		for _, l := range fixtures {
 			r := httptest.NewRequest(http.MethodPost, l.path("ok", false), strings.NewReader(body))
 			r.Header.Set("Anthropic-Version", "x")
 			w := httptest.NewRecorder()

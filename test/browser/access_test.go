@@ -41,7 +41,7 @@ func TestEveryScreenIsAccessible(t *testing.T) {
 		}
 		t.Skipf("axe-core is not there: %v", err)
 	}
-	h := newHouse(t, text)
+	h := newGateway(t, text)
 	id := h.failedOver("503")
 	stop := h.load()
 	p := open(t, h.dashboard())

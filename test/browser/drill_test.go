@@ -7,7 +7,7 @@ import (
 )
 
 func TestADrillForcesAndReleasesABreaker(t *testing.T) {
-	h := newHouse(t, text)
+	h := newGateway(t, text)
 	h.load()
 	p := open(t, h.dashboard()+"#/drill")
 	row := "section[data-upstream=primary]"
@@ -43,7 +43,7 @@ func TestADrillForcesAndReleasesABreaker(t *testing.T) {
 }
 
 func TestTheConfigurationIsShownAndReloaded(t *testing.T) {
-	h := newHouse(t, text)
+	h := newGateway(t, text)
 	p := open(t, h.dashboard()+"#/config")
 	p.wait("the plan", "document.querySelectorAll('.groups details').length > 3")
 	said := p.text("main")

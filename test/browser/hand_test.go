@@ -8,7 +8,7 @@ import (
 )
 
 func TestEverythingIsReachedWithTheKeyboard(t *testing.T) {
-	h := newHouse(t, text)
+	h := newGateway(t, text)
 	h.failedOver("503")
 	p := open(t, h.dashboard())
 	p.wait("the first screen", "document.querySelector('.tile')")
@@ -63,7 +63,7 @@ func TestEverythingIsReachedWithTheKeyboard(t *testing.T) {
 }
 
 func TestThePageFitsAPhone(t *testing.T) {
-	h := newHouse(t, text)
+	h := newGateway(t, text)
 	id := h.failedOver("503")
 	p := open(t, h.dashboard())
 	p.size(390, 844)

@@ -19,7 +19,7 @@ func TestHostileStringsCreateNoNodes(t *testing.T) {
 	// Names that an operator could have pasted from somewhere.
 	mean := strings.NewReplacer(`"*"`, `"*"`, "backup-model", `<img src=x onerror=window.broken=2>`,
 		"The assistant is busy", "<script>window.broken=3</script>").Replace(text)
-	h := newHouse(t, mean)
+	h := newGateway(t, mean)
 	for _, fault := range []string{"ok", "503", "html", "error-in-200"} {
 		h.set(h.primary, fault)
 		for i, name := range evil {

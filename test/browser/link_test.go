@@ -6,7 +6,7 @@ import (
 )
 
 func TestThePageFindsAGatewayAgainThatWasAway(t *testing.T) {
-	h := newHouse(t, text)
+	h := newGateway(t, text)
 	p := open(t, h.dashboard())
 	p.wait("the live page", "document.querySelector('#link').className.includes('live')")
 	admin := strings.Replace(strings.TrimPrefix(strings.SplitN(h.AdminURL(), "/?", 2)[0], "http://"), "localhost", "127.0.0.1", 1)
@@ -26,7 +26,7 @@ func TestThePageFindsAGatewayAgainThatWasAway(t *testing.T) {
 }
 
 func TestWhoHasNoTokenIsToldWhereItIs(t *testing.T) {
-	h := newHouse(t, text)
+	h := newGateway(t, text)
 	p := open(t, strings.SplitN(h.AdminURL(), "?", 2)[0])
 	p.wait("the locked page", "document.body.innerText.includes('admin.token')")
 	p.shot("locked")
@@ -35,7 +35,7 @@ func TestWhoHasNoTokenIsToldWhereItIs(t *testing.T) {
 
 // Painted soon: what a person waits for is the first state on the screen.
 func TestTheFirstScreenIsUsableSoon(t *testing.T) {
-	h := newHouse(t, text)
+	h := newGateway(t, text)
 	p := open(t, h.dashboard())
 	p.wait("the first state", "document.querySelector('.tile')")
 	type timing struct{ Paint, Bytes, Files float64 }

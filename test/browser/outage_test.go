@@ -6,7 +6,7 @@ import (
 )
 
 func TestAnOutageIsSeenAsItHappens(t *testing.T) {
-	h := newHouse(t, text)
+	h := newGateway(t, text)
 	p := open(t, h.dashboard())
 	p.tile("primary", "closed")
 	if ask[bool](p, "location.href.includes('token')") {

@@ -8,7 +8,7 @@ import (
 
 // failedOver sends calls at a broken primary until one was answered by the
 // backup, and returns its id.
-func (h *house) failedOver(fault string) string {
+func (h *gateway) failedOver(fault string) string {
 	h.t.Helper()
 	h.set(h.primary, fault)
 	id := h.call("gpt-4o")
@@ -19,7 +19,7 @@ func (h *house) failedOver(fault string) string {
 }
 
 func TestTheTimelineOfACallIsTheTrueOne(t *testing.T) {
-	h := newHouse(t, text)
+	h := newGateway(t, text)
 	id := h.failedOver("hang")
 	p := open(t, h.dashboard())
 	p.wait("the frame", "document.querySelector('nav')")

@@ -19,8 +19,8 @@ import (
 
 // call is a request of a caller.
 type call struct {
-	tongue  *tongue // nil = chat
-	path    string  // "" = the tongue's
+	fixture *fixture // nil = chat
+	path    string   // "" = the fixture's
 	stream  bool
 	body    string // "" = a chat with one message; "…" in front of the brace: more members
 	more    string // members added to the usual body
@@ -37,8 +37,8 @@ func (c *call) text() string {
 	if c.more != "" {
 		more = "," + c.more
 	}
-	if c.tongue != nil {
-		return strings.TrimSuffix(c.tongue.body(c.stream), "}") + more + "}"
+	if c.fixture != nil {
+		return strings.TrimSuffix(c.fixture.body(c.stream), "}") + more + "}"
 	}
 	return fmt.Sprintf(`{"model":"asked","messages":[{"role":"user","content":"hi"}],"stream":%t%s}`, c.stream, more)
 }
@@ -110,7 +110,7 @@ func (a *answer) run(ctx context.Context) {
 }
 
 func (a *answer) exchange(ctx context.Context) error {
-	path := or(a.call.path, a.tongue().path(a.call.stream))
+	path := or(a.call.path, a.fixture().path(a.call.stream))
 	body := a.call.encoded
 	if body == nil {
 		body = []byte(a.call.text())
@@ -132,8 +132,8 @@ func (a *answer) exchange(ctx context.Context) error {
 	return a.follow(resp.Body)
 }
 
-// tongue is the caller's.
-func (a *answer) tongue() *tongue { return or(a.call.tongue, &chatTongue) }
+// fixture is the caller's.
+func (a *answer) fixture() *fixture { return or(a.call.fixture, &chatFixture) }
 
 func (a *answer) head(resp *http.Response) {
 	a.mu.Lock()
@@ -343,7 +343,7 @@ func (a *answer) take() *reading {
 	defer func() { r.text = r.said.String() }()
 	switch stream := strings.HasPrefix(a.header.Get("Content-Type"), "text/event-stream"); {
 	case a.status == http.StatusOK && stream:
-		a.tongue().heard(a, r)
+		a.fixture().heard(a, r)
 	case a.status == http.StatusOK:
 		a.readWhole(r)
 	case stream:
@@ -365,7 +365,7 @@ func (a *answer) readError(r *reading) {
 	if ct := a.header.Get("Content-Type"); ct != "application/json" {
 		r.broken("content type %q", ct)
 	}
-	f, err := a.tongue().fault([]byte(a.body()), a.status)
+	f, err := a.fixture().fault([]byte(a.body()), a.status)
 	if r.fault = &f; (err != nil && !a.call.theirs) || f.Message == "" {
 		r.broken("no error of this dialect: %v", err)
 	}
@@ -376,7 +376,7 @@ func (a *answer) readWhole(r *reading) {
 	if ct := a.header.Get("Content-Type"); ct != "application/json" {
 		r.broken("content type %q", ct)
 	}
-	a.tongue().read([]byte(a.body()), r)
+	a.fixture().read([]byte(a.body()), r)
 }
 
 func (r *reading) add(f chunkForm) {

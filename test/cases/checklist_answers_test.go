@@ -13,13 +13,13 @@ const page = "<!DOCTYPE html><html><body><h1>Bad gateway</h1></body></html>"
 
 func TestChecklistA1AnswersAreAlwaysJSONAndNeverAPage(t *testing.T) {
 	t.Parallel()
-	everyPair(t, func(t *testing.T, caller, up *tongue) {
+	everyPair(t, func(t *testing.T, caller, up *fixture) {
 		t.Run("whatever the upstream calls it", func(t *testing.T) {
 			t.Parallel()
 			p, b := pairOf(t, up, caller, func(x *exchange) { x.answer(200, "text/plain", up.whole(primaryVoice, "ab", up.stop)) })
 			g := start(t, setup{primary: p, backup: b})
-			g.ask(call{tongue: caller}).success("primary", "ab") // its content type is checked with every answer
-			g.ask(call{tongue: caller, stream: true}).success("primary", "ab")
+			g.ask(call{fixture: caller}).success("primary", "ab") // its content type is checked with every answer
+			g.ask(call{fixture: caller, stream: true}).success("primary", "ab")
 		})
 		t.Run("a page", func(t *testing.T) {
 			t.Parallel()
@@ -28,7 +28,7 @@ func TestChecklistA1AnswersAreAlwaysJSONAndNeverAPage(t *testing.T) {
 			for _, code := range []int{200, 404, 500, 502, 504, 403} { // the last one parks
 				p.play(func(x *exchange) { x.answer(code, "text/html", page) })
 				for _, stream := range bothForms {
-					a := g.ask(call{tongue: caller, stream: stream})
+					a := g.ask(call{fixture: caller, stream: stream})
 					if r := a.read(); r.kind != "http-error" || a.status < 400 || strings.Contains(a.body(), "<") || strings.Contains(a.body(), "Bad gateway") {
 						t.Errorf("status %d: want an error that is no page\n%s", code, a.show())
 					}
@@ -40,7 +40,7 @@ func TestChecklistA1AnswersAreAlwaysJSONAndNeverAPage(t *testing.T) {
 
 func TestChecklistA2AnErrorOrNothingInA200GoesToTheNextTier(t *testing.T) {
 	t.Parallel()
-	everyPair(t, func(t *testing.T, caller, up *tongue) {
+	everyPair(t, func(t *testing.T, caller, up *fixture) {
 		p, b := pairOf(t, up, caller, nil)
 		g := start(t, setup{primary: p, backup: b, primaryYAML: patient})
 		for name, row := range map[string]struct{ body, outcome string }{
@@ -55,7 +55,7 @@ func TestChecklistA2AnErrorOrNothingInA200GoesToTheNextTier(t *testing.T) {
 		} {
 			p.play(status(200, row.body))
 			for form, stream := range bothForms {
-				a := g.ask(call{tongue: caller, stream: stream})
+				a := g.ask(call{fixture: caller, stream: stream})
 				if a.fromBackup(row.outcome); t.Failed() {
 					t.Fatalf("that was %s, %s", name, form)
 				}
@@ -73,7 +73,7 @@ func TestChecklistA3LocalAnswersHaveEveryField(t *testing.T) {
 		"messages":  {"id", "type", "role", "model", "content.0.type", "content.0.text", "stop_reason", "usage.input_tokens", "usage.output_tokens"},
 		"gemini":    {"candidates.0.content.role", "candidates.0.content.parts.0.text", "candidates.0.finishReason", "candidates.0.index", "usageMetadata.totalTokenCount", "modelVersion", "responseId"},
 	}
-	everyTongue(t, func(t *testing.T, l *tongue) {
+	everyFixture(t, func(t *testing.T, l *fixture) {
 		has := func(t *testing.T, a *answer) {
 			t.Helper()
 			var v any
@@ -89,7 +89,7 @@ func TestChecklistA3LocalAnswersHaveEveryField(t *testing.T) {
 			p := newFakeOf(t, "primary", l, status(503, `{}`))
 			g := start(t, setup{primary: p, template: "busy"})
 			for _, stream := range bothForms {
-				a := g.ask(call{tongue: l, stream: stream})
+				a := g.ask(call{fixture: l, stream: stream})
 				if r := a.success("local", "busy"); r.finish != l.stop || len(r.models) != 1 || r.models[0] != "backstop-template" || len(r.ids) != 1 || r.tail == nil {
 					t.Errorf("finish %q, models %q, ids %q, note %v\n%s", r.finish, r.models, r.ids, r.tail, a.show())
 				}
@@ -102,13 +102,13 @@ func TestChecklistA3LocalAnswersHaveEveryField(t *testing.T) {
 			t.Parallel()
 			p := newFakeOf(t, "primary", l, inTurn(l.healthy(primaryVoice, "ab"), status(503, `{}`)))
 			g := start(t, setup{primary: p, local: "- local: {cache: {age: 1h, size: 1MiB}}\n"})
-			g.ask(call{tongue: l}).success("primary", "ab")
-			a := g.ask(call{tongue: l})
+			g.ask(call{fixture: l}).success("primary", "ab")
+			a := g.ask(call{fixture: l})
 			if a.success("local", "ab"); a.header.Get("X-Backstop-Upstream") != "cache" || a.header.Get("X-Backstop-Stale") == "" {
 				t.Errorf("it does not say that it is stale\n%s", a.show())
 			}
 			has(t, a)
-			g.ask(call{tongue: l, stream: true}) // another request, or the same in another form: the rules of every answer hold
+			g.ask(call{fixture: l, stream: true}) // another request, or the same in another form: the rules of every answer hold
 		})
 	})
 }
@@ -135,7 +135,7 @@ func dig(v any, path string) any {
 // are compared, on answers of all kinds.
 func TestChecklistA4EveryAnswerHasItsIDTwice(t *testing.T) {
 	t.Parallel()
-	everyTongue(t, func(t *testing.T, l *tongue) {
+	everyFixture(t, func(t *testing.T, l *fixture) {
 		p, b := pairOf(t, l, l, nil)
 		g := start(t, setup{primary: p, backup: b, topYAML: "callers:\n  - {name: web, key: " + callerKey + "}\n"})
 		key := keyOf("X-Api-Key", callerKey)
@@ -151,17 +151,17 @@ func TestChecklistA4EveryAnswerHasItsIDTwice(t *testing.T) {
 			"no key":                 {l.healthy(primaryVoice, "ab"), call{}},
 		} {
 			p.play(row.script)
-			row.call.tongue = l
+			row.call.fixture = l
 			a := g.ask(row.call)
 			id := a.header.Get("X-Request-Id")
 			if id == "" || id != a.header.Get("Request-Id") || len(a.header.Values("X-Request-Id")) != 1 {
 				t.Errorf("%s: ids %q and %q", name, id, a.header.Values("Request-Id"))
 			}
-			if l == &messagesTongue && a.status >= 400 && !strings.Contains(a.body(), `"request_id":"`+id+`"`) && a.status != 400 {
+			if l == &messagesFixture && a.status >= 400 && !strings.Contains(a.body(), `"request_id":"`+id+`"`) && a.status != 400 {
 				t.Errorf("%s: the id is not in the body\n%s", name, a.show())
 			}
 		}
-		named := g.ask(call{tongue: l, header: map[string]string{"X-Api-Key": callerKey, "X-Request-Id": "mine-1"}})
+		named := g.ask(call{fixture: l, header: map[string]string{"X-Api-Key": callerKey, "X-Request-Id": "mine-1"}})
 		if named.header.Get("X-Request-Id") != "mine-1" || named.header.Get("Request-Id") != "mine-1" {
 			t.Errorf("the caller's own id is %q", named.header.Get("X-Request-Id"))
 		}
@@ -180,13 +180,13 @@ func TestChecklistA6PromisedJSONNeedsOneRequest(t *testing.T) {
 		"without quotes":   `{a: 1}`,
 		"with a comma":     `{"a": 1,}`,
 	}
-	everyPair(t, func(t *testing.T, caller, up *tongue) {
+	everyPair(t, func(t *testing.T, caller, up *fixture) {
 		p, b := pairOf(t, up, caller, nil)
 		g := start(t, setup{primary: p, backup: b, routeYAML: "json: {invalid: next}\n"})
 		for name, text := range damaged {
 			for form, stream := range bothForms {
 				p.play(up.healthy(primaryVoice, strings.SplitAfter(text, "\n")...))
-				a := g.ask(call{tongue: caller, stream: stream, body: caller.withJSON(stream, aSchema)})
+				a := g.ask(call{fixture: caller, stream: stream, body: caller.withJSON(stream, aSchema)})
 				if r := a.read(); r.kind != "success" || !sameJSON(r.text, `{"a":1}`) || a.tier() != "primary" {
 					t.Errorf("%s, %s: got %s %q\n%s", name, form, r.kind, r.text, a.show())
 				}
@@ -197,7 +197,7 @@ func TestChecklistA6PromisedJSONNeedsOneRequest(t *testing.T) {
 		p.play(up.healthy(primaryVoice, "no JSON at all, sorry"))
 		b.play(caller.healthy(backupVoice, `{"a":2}`))
 		for form, stream := range bothForms {
-			a := g.ask(call{tongue: caller, stream: stream, body: caller.withJSON(stream, aSchema)})
+			a := g.ask(call{fixture: caller, stream: stream, body: caller.withJSON(stream, aSchema)})
 			if r := a.read(); r.kind != "success" || r.text != `{"a":2}` || a.tier() != "backup" {
 				t.Errorf("beyond repair, %s: got %s %q\n%s", form, r.kind, r.text, a.show())
 			}
@@ -208,14 +208,14 @@ func TestChecklistA6PromisedJSONNeedsOneRequest(t *testing.T) {
 func TestChecklistA7NothingIsRepairedThatWasNotPromised(t *testing.T) {
 	t.Parallel()
 	texts := []string{"```json\n{\"a\": 1}\n```", "{\"a\": 1,}", "Here: {a: 1}", "{\"a\":\"Jo"}
-	everyPair(t, func(t *testing.T, caller, up *tongue) {
+	everyPair(t, func(t *testing.T, caller, up *fixture) {
 		p, b := pairOf(t, up, caller, nil)
 		g := start(t, setup{primary: p, backup: b})
 		for _, text := range texts {
 			for _, stream := range bothForms {
 				p.play(up.healthy(primaryVoice, strings.SplitAfter(text, " ")...))
-				g.ask(call{tongue: caller, stream: stream}).success("primary", text)
-				a := g.ask(call{tongue: caller, stream: stream, body: caller.withTool(stream)}) // a text beside tools
+				g.ask(call{fixture: caller, stream: stream}).success("primary", text)
+				a := g.ask(call{fixture: caller, stream: stream, body: caller.withTool(stream)}) // a text beside tools
 				a.success("primary", text)
 				if a.header.Get("X-Backstop-Repaired") != "" {
 					t.Errorf("repaired: %s\n%s", a.header.Get("X-Backstop-Repaired"), a.show())
@@ -238,12 +238,12 @@ func TestChecklistA8SchemasOfAnyDraftAndLookAheadFailNoRequest(t *testing.T) {
 		"a bad type":   `{"type":"objekt"}`,
 		"far away":     `{"$ref":"https://example.com/schema.json"}`,
 	}
-	everyTongue(t, func(t *testing.T, l *tongue) {
+	everyFixture(t, func(t *testing.T, l *fixture) {
 		p, b := pairOf(t, l, l, l.healthy(primaryVoice, `{"a":1}`))
 		g := start(t, setup{primary: p, backup: b})
 		for name, schema := range schemas {
 			for _, stream := range bothForms {
-				a := g.ask(call{tongue: l, stream: stream, body: l.withJSON(stream, schema)})
+				a := g.ask(call{fixture: l, stream: stream, body: l.withJSON(stream, schema)})
 				if r := a.read(); r.kind != "success" || r.text != `{"a":1}` {
 					t.Errorf("%s: got %s %q\n%s", name, r.kind, r.text, a.show())
 				}
@@ -262,13 +262,13 @@ func TestChecklistE1ErrorsHaveTheShapeAndClassOfEachDialect(t *testing.T) {
 		"messages": {400: "invalid_request_error", 404: "not_found_error", 413: "request_too_large", 422: "invalid_request_error", 429: "rate_limit_error", 500: "api_error", 503: "overloaded_error", 529: "overloaded_error", 504: "api_error"},
 		"gemini":   {400: "INVALID_ARGUMENT", 404: "NOT_FOUND", 413: "INVALID_ARGUMENT", 422: "INVALID_ARGUMENT", 429: "RESOURCE_EXHAUSTED", 500: "UNAVAILABLE", 503: "UNAVAILABLE", 529: "UNAVAILABLE", 504: "UNAVAILABLE"},
 	}
-	everyPair(t, func(t *testing.T, caller, up *tongue) {
+	everyPair(t, func(t *testing.T, caller, up *fixture) {
 		p := newFakeOf(t, "primary", up, nil)
 		g := start(t, setup{primary: p, primaryYAML: patient})
 		for _, code := range []int{400, 404, 413, 422, 500, 503, 504, 529, 429} { // the last one parks
 			p.play(status(code, `{"error":{"message":"that will not do","type":"invalid_request_error","code":null}}`))
 			for _, stream := range bothForms {
-				a := g.ask(call{tongue: caller, stream: stream})
+				a := g.ask(call{fixture: caller, stream: stream})
 				want := code
 				switch code {
 				case 500, 504: // an upstream's fault; a gateway's statuses stand for it
@@ -289,7 +289,7 @@ func TestChecklistE1ErrorsHaveTheShapeAndClassOfEachDialect(t *testing.T) {
 
 func TestChecklistE2FinalErrorsSayThatTheyAre(t *testing.T) {
 	t.Parallel()
-	everyTongue(t, func(t *testing.T, l *tongue) {
+	everyFixture(t, func(t *testing.T, l *fixture) {
 		for agent, row := range map[string]struct {
 			signal string
 			status int
@@ -307,7 +307,7 @@ func TestChecklistE2FinalErrorsSayThatTheyAre(t *testing.T) {
 				g := start(t, setup{primary: p, backup: b, topYAML: "errors: {retry_signal: " + row.signal + "}\n"})
 				for _, stream := range bothForms {
 					// What the body says is the true cause: it need not be the status then.
-					a := g.ask(call{tongue: l, theirs: true, stream: stream, header: map[string]string{"User-Agent": agent}})
+					a := g.ask(call{fixture: l, theirs: true, stream: stream, header: map[string]string{"User-Agent": agent}})
 					if a.header.Get("X-Should-Retry") != "false" || a.status != row.status || a.header.Get("Retry-After") != "" {
 						t.Errorf("status %d, want %d and a final error\n%s", a.status, row.status, a.show())
 					}
@@ -319,14 +319,14 @@ func TestChecklistE2FinalErrorsSayThatTheyAre(t *testing.T) {
 
 func TestChecklistE3DelaysAreClamped(t *testing.T) {
 	t.Parallel()
-	everyTongue(t, func(t *testing.T, l *tongue) {
+	everyFixture(t, func(t *testing.T, l *fixture) {
 		for _, named := range []string{"Retry-After: 90", "Retry-After: 4236", "retry-after-ms: 105340000"} {
 			t.Run(named, func(t *testing.T) {
 				t.Parallel()
 				p := newFakeOf(t, "primary", l, status(429, `{"error":{"type":"rate_limit_error","message":"m","code":429,"status":"RESOURCE_EXHAUSTED"}}`, named))
 				g := start(t, setup{primary: p})
 				for _, stream := range bothForms { // the second finds the park
-					a := g.ask(call{tongue: l, stream: stream})
+					a := g.ask(call{fixture: l, stream: stream})
 					a.refused(http.StatusTooManyRequests, "rate_limited")
 					if a.header.Get("Retry-After") != "10" || a.header.Get("Retry-After-Ms") != "10000" {
 						t.Errorf("want 10 s\n%s", a.show())
@@ -342,14 +342,14 @@ func TestChecklistE3DelaysAreClamped(t *testing.T) {
 // rules of every answer; here upstreams give away what they can.
 func TestChecklistE4NoErrorGivesAnythingAway(t *testing.T) {
 	t.Parallel()
-	everyPair(t, func(t *testing.T, caller, up *tongue) {
+	everyPair(t, func(t *testing.T, caller, up *fixture) {
 		p := newFakeOf(t, "primary", up, nil)
 		g := start(t, setup{primary: p, primaryYAML: patient})
 		for _, code := range []int{400, 401, 402, 403, 404, 422, 429, 500, 503} {
 			for _, leak := range []string{primaryKey, "Bearer " + primaryKey, "http://u:" + primaryKey + "@" + p.addr() + "/hidden-primary", "goroutine 1 [running]: main.go:7 dial tcp " + p.addr()} {
 				p.play(status(code, `{"type":"error","error":{"type":"invalid_request_error","code":null,"status":"INVALID_ARGUMENT","message":`+quote("bad: "+leak)+`}}`, "Set-Cookie: k="+primaryKey, "Server: "+p.addr(), "X-Key: "+primaryKey))
 				theirs := code == 400 || code == 404 || code == 422
-				a := g.ask(call{tongue: caller, theirs: theirs})
+				a := g.ask(call{fixture: caller, theirs: theirs})
 				if r := a.read(); !theirs && (r.kind != "http-error" || strings.Contains(a.body(), "bad:")) {
 					t.Errorf("%d: want an error in our own words\n%s", code, a.show())
 				}

@@ -26,25 +26,25 @@ func keyOf(header, key string) map[string]string {
 
 func TestChecklistR1KeysAndPathsOfEverySDK(t *testing.T) {
 	t.Parallel()
-	everyTongue(t, func(t *testing.T, l *tongue) {
+	everyFixture(t, func(t *testing.T, l *fixture) {
 		p, b := pairOf(t, l, l, l.healthy(primaryVoice, "ab"))
 		g := start(t, setup{primary: p, backup: b, topYAML: "callers:\n  - {name: web, key: " + callerKey + "}\n"})
 		for _, header := range callerKeys {
 			for form, stream := range bothForms {
 				paths := []string{l.path(stream), strings.Replace(l.path(stream), "/v1/", "/", 1), strings.Replace(l.path(stream), "/v1beta/", "/v1/", 1)}
 				for _, path := range paths {
-					a := g.ask(call{tongue: l, path: path, stream: stream, header: keyOf(header, callerKey)})
+					a := g.ask(call{fixture: l, path: path, stream: stream, header: keyOf(header, callerKey)})
 					if r := a.read(); r.kind != "success" || r.text != "ab" {
 						t.Errorf("%s with %s, %s\n%s", path, header, form, a.show())
 					}
 				}
 			}
-			if a := g.ask(call{tongue: l, header: keyOf(header, "a-wrong-key-0123456789")}); a.status != http.StatusUnauthorized {
+			if a := g.ask(call{fixture: l, header: keyOf(header, "a-wrong-key-0123456789")}); a.status != http.StatusUnauthorized {
 				t.Errorf("a wrong key in %s\n%s", header, a.show())
 			}
 		}
 		unknown := map[string]string{"chat": "/v1/chat/nowhere", "responses": "/v1/responses/nowhere/x", "messages": "/v1/messages/nowhere", "gemini": "/v1beta/nowhere"}
-		a := g.ask(call{tongue: l, path: unknown[l.name], header: keyOf("X-Api-Key", callerKey)})
+		a := g.ask(call{fixture: l, path: unknown[l.name], header: keyOf("X-Api-Key", callerKey)})
 		a.refused(http.StatusNotFound, "not_found")
 	})
 }
@@ -52,12 +52,12 @@ func TestChecklistR1KeysAndPathsOfEverySDK(t *testing.T) {
 func TestChecklistR2UnknownFieldsAndTheirOrderSurvive(t *testing.T) {
 	t.Parallel()
 	const odd = `"zz_unknown" : {"b":[1 , 2.50,1e3],"a":"\u00e9\/" },"aa_last":null`
-	everyTongue(t, func(t *testing.T, l *tongue) {
+	everyFixture(t, func(t *testing.T, l *fixture) {
 		p, b := pairOf(t, l, l, l.healthy(primaryVoice, "ab"))
 		g := start(t, setup{primary: p, backup: b, primaryYAML: "quirks: {tool_id_max: 128}\n"})
 		// Where the body names a model, the configured one takes its place.
 		body := strings.Replace(l.with(false, odd), `"asked"`, `"m"`, 1)
-		g.ask(call{tongue: l, body: body}).success("primary", "ab")
+		g.ask(call{fixture: l, body: body}).success("primary", "ab")
 		if got := p.requests()[0].body; got != body {
 			t.Errorf("the upstream gets\n%s\nwant\n%s", got, body)
 		}
@@ -66,21 +66,21 @@ func TestChecklistR2UnknownFieldsAndTheirOrderSurvive(t *testing.T) {
 
 func TestChecklistR3StainlessHeadersAreReadAndNothingOfTheHopGoesOn(t *testing.T) {
 	t.Parallel()
-	everyTongue(t, func(t *testing.T, l *tongue) {
+	everyFixture(t, func(t *testing.T, l *fixture) {
 		t.Run("a repeated request is not repeated here", func(t *testing.T) {
 			t.Parallel()
 			p, b := pairOf(t, l, l, status(500, `{"error":{"message":"x"}}`))
 			g := start(t, setup{primary: p, backup: b, retries: 1})
-			g.ask(call{tongue: l, stream: true, header: map[string]string{"X-Stainless-Retry-Count": "1"}}).fromBackup("broken/server")
+			g.ask(call{fixture: l, stream: true, header: map[string]string{"X-Stainless-Retry-Count": "1"}}).fromBackup("broken/server")
 			p.saw(1)
-			g.ask(call{tongue: l, stream: true, header: map[string]string{"X-Stainless-Retry-Count": "0"}}).fromBackup("broken/server")
+			g.ask(call{fixture: l, stream: true, header: map[string]string{"X-Stainless-Retry-Count": "0"}}).fromBackup("broken/server")
 			p.saw(3)
 		})
 		t.Run("a timeout of the SDK is a deadline", func(t *testing.T) {
 			t.Parallel()
 			p := newFakeOf(t, "primary", l, hold)
 			g := start(t, setup{primary: p})
-			a := g.ask(call{tongue: l, stream: true, header: map[string]string{"X-Stainless-Timeout": "1"}})
+			a := g.ask(call{fixture: l, stream: true, header: map[string]string{"X-Stainless-Timeout": "1"}})
 			a.refused(http.StatusGatewayTimeout, "deadline_exceeded")
 			if a.took < time.Second {
 				t.Errorf("after %s", a.took)
@@ -94,7 +94,7 @@ func TestChecklistR3StainlessHeadersAreReadAndNothingOfTheHopGoesOn(t *testing.T
 			for name, value := range map[string]string{"Te": "trailers", "Proxy-Authorization": "Basic eDp5", "X-A": "1", "Keep-Alive": "timeout=5", "Cookie": "s=1", "X-Forwarded-For": "10.1.2.3", "X-Backstop-Timeout-Ms": "9000", "X-Stainless-Retry-Count": "0"} {
 				header[name] = value
 			}
-			g.ask(call{tongue: l, header: header}).success("primary", "ab")
+			g.ask(call{fixture: l, header: header}).success("primary", "ab")
 			x := p.requests()[0]
 			for name := range header {
 				if name != l.keys && x.header.Get(name) != "" && !strings.HasPrefix(name, "X-Stainless-") {
@@ -115,7 +115,7 @@ func TestChecklistR3StainlessHeadersAreReadAndNothingOfTheHopGoesOn(t *testing.T
 
 func TestChecklistR4ACallerWhoLeavesCancelsTheUpstream(t *testing.T) {
 	t.Parallel()
-	everyPair(t, func(t *testing.T, caller, up *tongue) {
+	everyPair(t, func(t *testing.T, caller, up *fixture) {
 		p, b := pairOf(t, up, caller, nil)
 		g := start(t, setup{primary: p, backup: b, unary: "stream"})
 		begun := then(opened(up.begun(primaryVoice, "first")...), hold)
@@ -125,7 +125,7 @@ func TestChecklistR4ACallerWhoLeavesCancelsTheUpstream(t *testing.T) {
 			sees   string
 		}{{hold, true, ""}, {begun, true, "first"}, {begun, false, ""}, {hold, false, ""}} {
 			p.play(row.script)
-			a := g.open(call{tongue: caller, stream: row.stream})
+			a := g.open(call{fixture: caller, stream: row.stream})
 			eventually(t, "the request is at the primary", func() bool { return p.count() == i+1 })
 			if row.sees != "" {
 				a.has(row.sees)
@@ -143,7 +143,7 @@ func TestChecklistR4ACallerWhoLeavesCancelsTheUpstream(t *testing.T) {
 
 func TestChecklistR5UsageIsToldIffItWasAskedFor(t *testing.T) {
 	t.Parallel()
-	for _, up := range []*tongue{&chatTongue, &messagesTongue, &geminiTongue} {
+	for _, up := range []*fixture{&chatFixture, &messagesFixture, &geminiFixture} {
 		t.Run(up.name+" upstream", func(t *testing.T) {
 			t.Parallel()
 			p, b := pairOf(t, up, up, up.healthy(primaryVoice, "a", "b"))
@@ -162,7 +162,7 @@ func TestChecklistR5UsageIsToldIffItWasAskedFor(t *testing.T) {
 					t.Errorf("usage on record is %d/%d, want 10/2", rec.Input, rec.Output)
 				}
 			}
-			if up == &chatTongue && strings.Count(p.requests()[1].body, `"include_usage":true`) != 1 {
+			if up == &chatFixture && strings.Count(p.requests()[1].body, `"include_usage":true`) != 1 {
 				t.Errorf("the upstream is not asked for usage: %s", p.requests()[1].body)
 			}
 		})
@@ -173,19 +173,19 @@ func TestChecklistR5UsageIsToldIffItWasAskedFor(t *testing.T) {
 // deltas add up to the end and that nothing stands behind it.
 func TestChecklistR6ResponsesStreamsAreNumberedAndCompleted(t *testing.T) {
 	t.Parallel()
-	for _, up := range []*tongue{&chatTongue, &responsesTongue, &messagesTongue, &geminiTongue} {
+	for _, up := range []*fixture{&chatFixture, &responsesFixture, &messagesFixture, &geminiFixture} {
 		t.Run(up.name+" upstream", func(t *testing.T) {
 			t.Parallel()
-			p, b := pairOf(t, up, &responsesTongue, up.healthy(primaryVoice, "a", "b"))
+			p, b := pairOf(t, up, &responsesFixture, up.healthy(primaryVoice, "a", "b"))
 			g := start(t, setup{primary: p, backup: b})
-			g.ask(call{tongue: &responsesTongue}).success("primary", "ab")
-			a := g.ask(call{tongue: &responsesTongue, stream: true})
+			g.ask(call{fixture: &responsesFixture}).success("primary", "ab")
+			a := g.ask(call{fixture: &responsesFixture, stream: true})
 			a.success("primary", "ab")
 			events := a.events()
 			if first, last := events[0], events[len(events)-1]; first.name != "response.created" || last.name != "response.completed" {
 				t.Errorf("from %s to %s\n%s", first.name, last.name, a.show())
 			}
-			if up == &responsesTongue {
+			if up == &responsesFixture {
 				return
 			}
 			numbers := regexp.MustCompile(`"sequence_number":(\d+)`).FindAllStringSubmatch(a.body(), -1)

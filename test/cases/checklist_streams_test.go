@@ -13,7 +13,7 @@ import (
 
 func TestChecklistS1HeadersGoOutAtTheCommit(t *testing.T) {
 	t.Parallel()
-	everyPair(t, func(t *testing.T, caller, up *tongue) {
+	everyPair(t, func(t *testing.T, caller, up *fixture) {
 		var wrote atomic.Pointer[time.Time]
 		p, b := pairOf(t, up, caller, func(x *exchange) {
 			opened(append(up.head(primaryVoice), up.ping)...)(x)
@@ -25,7 +25,7 @@ func TestChecklistS1HeadersGoOutAtTheCommit(t *testing.T) {
 			}
 		})
 		g := start(t, setup{primary: p, backup: b})
-		a := g.ask(call{tongue: caller, stream: true})
+		a := g.ask(call{fixture: caller, stream: true})
 		a.success("primary", "ab")
 		if at := a.began.Add(a.opened); at.Before(*wrote.Load()) {
 			t.Errorf("the status line went out %s before the first token", wrote.Load().Sub(at))
@@ -35,7 +35,7 @@ func TestChecklistS1HeadersGoOutAtTheCommit(t *testing.T) {
 
 func TestChecklistS2EveryKindOfSilenceHasItsDeadline(t *testing.T) {
 	t.Parallel()
-	everyPair(t, func(t *testing.T, caller, up *tongue) {
+	everyPair(t, func(t *testing.T, caller, up *fixture) {
 		comments := func(x *exchange) { x.every(1, 1, ": still here") }
 		head, begun := opened(up.head(primaryVoice)...), opened(up.begun(primaryVoice, "a", "b")...)
 		rows := map[string]script{
@@ -50,7 +50,7 @@ func TestChecklistS2EveryKindOfSilenceHasItsDeadline(t *testing.T) {
 		g := start(t, setup{primary: p, backup: b, scaled: true, primaryYAML: patient})
 		calls := map[string]*answer{}
 		for name := range rows {
-			calls[name] = g.open(call{tongue: caller, stream: true, body: caller.asking(true, name)})
+			calls[name] = g.open(call{fixture: caller, stream: true, body: caller.asking(true, name)})
 		}
 		for name, a := range calls {
 			a.wait()
@@ -70,7 +70,7 @@ func TestChecklistS2EveryKindOfSilenceHasItsDeadline(t *testing.T) {
 
 func TestChecklistS3ACommittedStreamThatBreaksEndsInAnError(t *testing.T) {
 	t.Parallel()
-	everyPair(t, func(t *testing.T, caller, up *tongue) {
+	everyPair(t, func(t *testing.T, caller, up *fixture) {
 		begun := up.begun(primaryVoice, "a", "b")
 		rows := map[string]script{
 			"a clean end without a terminal": streamed(begun...),
@@ -85,7 +85,7 @@ func TestChecklistS3ACommittedStreamThatBreaksEndsInAnError(t *testing.T) {
 				b.play(caller.healthy(backupVoice, "ab", "c"))
 				g := start(t, setup{primary: p, backup: b, rescue: mode, primaryYAML: patient})
 				for name := range rows {
-					a := g.ask(call{tongue: caller, stream: true, body: caller.asking(true, name)})
+					a := g.ask(call{fixture: caller, stream: true, body: caller.asking(true, name)})
 					r := a.read()
 					switch {
 					case mode == "splice":
@@ -106,7 +106,7 @@ func TestChecklistS3ACommittedStreamThatBreaksEndsInAnError(t *testing.T) {
 
 func TestChecklistS4AMalformedEventIsDropped(t *testing.T) {
 	t.Parallel()
-	everyPair(t, func(t *testing.T, caller, up *tongue) {
+	everyPair(t, func(t *testing.T, caller, up *fixture) {
 		good := up.good(primaryVoice, "a", "b")
 		at := len(good) - len(up.ends(primaryVoice, "ab", up.stop)) - 1
 		rows := map[string]script{}
@@ -116,7 +116,7 @@ func TestChecklistS4AMalformedEventIsDropped(t *testing.T) {
 		p, b := pairOf(t, up, caller, byWord(rows))
 		g := start(t, setup{primary: p, backup: b})
 		for name := range rows {
-			a := g.ask(call{tongue: caller, stream: true, body: caller.asking(true, name)})
+			a := g.ask(call{fixture: caller, stream: true, body: caller.asking(true, name)})
 			a.success("primary", "ab")
 			if strings.Contains(a.body(), "oops") || strings.Contains(a.body(), "[1,2") {
 				t.Errorf("it is passed on\n%s", a.show())
@@ -130,25 +130,25 @@ func TestChecklistS4AMalformedEventIsDropped(t *testing.T) {
 
 func TestChecklistS5ThereIsOneTerminalAndNothingBehindIt(t *testing.T) {
 	t.Parallel()
-	everyPair(t, func(t *testing.T, caller, up *tongue) {
+	everyPair(t, func(t *testing.T, caller, up *fixture) {
 		good := up.good(primaryVoice, "a", "b")
 		with := func(more ...string) script { return streamed(append(append([]string(nil), good...), more...)...) }
 		rows := map[string]script{"as it should be": with()}
-		if up != &geminiTongue { // its streams have no terminal but their end
+		if up != &geminiFixture { // its streams have no terminal but their end
 			rows["more behind it"] = with(up.says(primaryVoice, "more")...)
 			rows["twice"] = with(good[len(good)-1])
 		}
-		if up == &chatTongue || up == &messagesTongue {
+		if up == &chatFixture || up == &messagesFixture {
 			rows["left out"] = streamed(good[:len(good)-1]...)
 		}
-		if up == &chatTongue {
+		if up == &chatFixture {
 			rows["usage left out as well"] = streamed(good[:len(good)-2]...)
 		}
 		p, b := pairOf(t, up, caller, byWord(rows))
 		g := start(t, setup{primary: p, backup: b})
 		for name := range rows {
 			// The strict readers know what ends a stream and what may follow: nothing.
-			a := g.ask(call{tongue: caller, stream: true, body: caller.asking(true, name)})
+			a := g.ask(call{fixture: caller, stream: true, body: caller.asking(true, name)})
 			a.success("primary", "ab")
 			want := map[string]string{"chat": "data: [DONE]\n", "responses": "event: response.completed\n", "messages": "event: message_stop\n", "gemini": `"finishReason"`}
 			if n := strings.Count(a.body(), want[caller.name]); n != 1 {
@@ -161,26 +161,26 @@ func TestChecklistS5ThereIsOneTerminalAndNothingBehindIt(t *testing.T) {
 func TestChecklistS6ToolCallsComeWholeAndAreNeverSpliced(t *testing.T) {
 	t.Parallel()
 	const arguments = `{ "at" :"caf\u00e9 \"x\"", "n":1.50}`
-	everyPair(t, func(t *testing.T, caller, up *tongue) {
+	everyPair(t, func(t *testing.T, caller, up *fixture) {
 		t.Run("a call", func(t *testing.T) {
 			t.Parallel()
 			p, b := pairOf(t, up, caller, streamed(up.calls(primaryVoice, "call_1", arguments)...))
 			g := start(t, setup{primary: p, backup: b, unary: "stream"})
 			for _, stream := range bothForms {
-				a := g.ask(call{tongue: caller, stream: stream, body: caller.withTool(stream)})
+				a := g.ask(call{fixture: caller, stream: stream, body: caller.withTool(stream)})
 				r := a.success("primary", "")
 				if len(r.calls) != 1 || r.calls[0].ID == "" || r.calls[0].Function.Name != "look" {
 					t.Errorf("calls %+v\n%s", r.calls, a.show())
 					continue
 				}
 				// Where both sides have arguments as a text they are the same bytes.
-				got, exact := r.calls[0].Function.Arguments, stream && caller != &geminiTongue && up != &geminiTongue
+				got, exact := r.calls[0].Function.Arguments, stream && caller != &geminiFixture && up != &geminiFixture
 				if exact && got != arguments || !sameJSON(got, arguments) {
 					t.Errorf("arguments %s, want %s\n%s", got, arguments, a.show())
 				}
 			}
 		})
-		if up == &geminiTongue {
+		if up == &geminiFixture {
 			return // it says a call all at once
 		}
 		t.Run("a cut in the arguments", func(t *testing.T) {
@@ -189,10 +189,10 @@ func TestChecklistS6ToolCallsComeWholeAndAreNeverSpliced(t *testing.T) {
 			cut := map[string]int{"chat": 3, "responses": 4, "messages": 3}[up.name]
 			p, b := pairOf(t, up, caller, then(opened(list[:cut]...), fin))
 			g := start(t, setup{primary: p, backup: b, rescue: "splice"})
-			a := g.ask(call{tongue: caller, stream: true, body: caller.withTool(true)})
-			if r := a.read(); r.kind == "in-band" && caller != &geminiTongue {
+			a := g.ask(call{fixture: caller, stream: true, body: caller.withTool(true)})
+			if r := a.read(); r.kind == "in-band" && caller != &geminiFixture {
 				b.saw(0)
-			} else if caller != &geminiTongue || r.kind == "success" && r.text != "B1B2" {
+			} else if caller != &geminiFixture || r.kind == "success" && r.text != "B1B2" {
 				t.Errorf("got %s %q: want an error, or the backup's answer to who has nothing yet\n%s", r.kind, r.text, a.show())
 			}
 		})
@@ -207,10 +207,10 @@ func TestChecklistS6ToolCallsComeWholeAndAreNeverSpliced(t *testing.T) {
 			return piece(`{"index":` + i + `,"function":{"arguments":` + quote(text) + `}}`)
 		}
 		list := []string{role(), begin("0", "call_1"), begin("1", "call_2"), more("0", `{"at":`), more("1", `{"at":`), more("0", `"here"}`), more("1", `"there"}`), end("tool_calls"), done}
-		everyTongue(t, func(t *testing.T, l *tongue) {
-			p, b := pairOf(t, &chatTongue, l, streamed(list...))
+		everyFixture(t, func(t *testing.T, l *fixture) {
+			p, b := pairOf(t, &chatFixture, l, streamed(list...))
 			g := start(t, setup{primary: p, backup: b})
-			a := g.ask(call{tongue: l, stream: true, body: l.withTool(true)})
+			a := g.ask(call{fixture: l, stream: true, body: l.withTool(true)})
 			r := a.success("primary", "")
 			if len(r.calls) != 2 || !sameJSON(r.calls[0].Function.Arguments, `{"at":"here"}`) || !sameJSON(r.calls[1].Function.Arguments, `{"at":"there"}`) {
 				t.Errorf("calls %+v\n%s", r.calls, a.show())
@@ -222,7 +222,7 @@ func TestChecklistS6ToolCallsComeWholeAndAreNeverSpliced(t *testing.T) {
 func TestChecklistS7AnyFramingIsRead(t *testing.T) {
 	t.Parallel()
 	const text = "北京🌍"
-	everyPair(t, func(t *testing.T, caller, up *tongue) {
+	everyPair(t, func(t *testing.T, caller, up *fixture) {
 		big := strings.Repeat("x", 1<<20+1)
 		good := up.good(primaryVoice, "a", text)
 		whole := strings.Join(good, "\n\n") + "\n\n"
@@ -256,7 +256,7 @@ func TestChecklistS7AnyFramingIsRead(t *testing.T) {
 				if !stream && len(row.pieces) != 1 {
 					continue // put together or not, they are read in the same way
 				}
-				a := g.ask(call{tongue: caller, stream: stream})
+				a := g.ask(call{fixture: caller, stream: stream})
 				if r := a.success("primary", row.text); r.kind != "success" || r.text != row.text {
 					t.Errorf("that was %s, %s", name, form)
 				}
@@ -279,7 +279,7 @@ func cutInside(text string) (list []string) {
 
 func TestChecklistS8KeepAlivesDisturbNobodyAndAreNoProgress(t *testing.T) {
 	t.Parallel()
-	everyTongue(t, func(t *testing.T, l *tongue) {
+	everyFixture(t, func(t *testing.T, l *fixture) {
 		t.Run("before the answer", func(t *testing.T) {
 			t.Parallel()
 			p, b := pairOf(t, l, l, func(x *exchange) {
@@ -290,10 +290,10 @@ func TestChecklistS8KeepAlivesDisturbNobodyAndAreNoProgress(t *testing.T) {
 				}
 			})
 			g := start(t, setup{primary: p, backup: b, first: usual.sec(60), keepalive: usual.sec(5)})
-			a := g.ask(call{tongue: l, stream: true})
+			a := g.ask(call{fixture: l, stream: true})
 			a.success("primary", "ab")
 			sign := ": keep-alive\n\n"
-			if l == &geminiTongue {
+			if l == &geminiFixture {
 				sign = "\n\n" // its SDKs take a comment for a broken event
 			}
 			if n := signs(a.body(), sign); n < 3 || n > 4 {
@@ -304,7 +304,7 @@ func TestChecklistS8KeepAlivesDisturbNobodyAndAreNoProgress(t *testing.T) {
 			t.Parallel()
 			p, b := pairOf(t, l, l, then(opened(l.head(primaryVoice)...), hold))
 			g := start(t, setup{primary: p, backup: b, scaled: true, keepalive: usual.sec(1)})
-			a := g.ask(call{tongue: l, stream: true})
+			a := g.ask(call{fixture: l, stream: true})
 			if r := a.read(); r.kind != "success" || r.text != "B1B2" || a.tier() != "backup" {
 				t.Errorf("got %s %q from %q\n%s", r.kind, r.text, a.tier(), a.show())
 			}
@@ -315,7 +315,7 @@ func TestChecklistS8KeepAlivesDisturbNobodyAndAreNoProgress(t *testing.T) {
 			t.Parallel()
 			p := newFakeOf(t, "primary", l, then(opened(l.head(primaryVoice)...), hold))
 			g := start(t, setup{primary: p, scaled: true, keepalive: usual.sec(1)})
-			g.ask(call{tongue: l, stream: true}).brokenOff("", "upstream_timeout")
+			g.ask(call{fixture: l, stream: true}).brokenOff("", "upstream_timeout")
 		})
 	})
 }
@@ -332,11 +332,11 @@ func signs(stream, sign string) (n int) {
 func TestChecklistS9AnEmptyFirstChunkPassesAndNamesStayTheSame(t *testing.T) {
 	t.Parallel()
 	const first = `data: {"id":"","object":"","created":0,"model":"","choices":[],"prompt_filter_results":[{"prompt_index":0,"content_filter_results":{}}]}`
-	everyTongue(t, func(t *testing.T, l *tongue) {
-		p, b := pairOf(t, &chatTongue, l, streamed(append([]string{first}, chatTongue.good(primaryVoice, "a", "b")...)...))
+	everyFixture(t, func(t *testing.T, l *fixture) {
+		p, b := pairOf(t, &chatFixture, l, streamed(append([]string{first}, chatFixture.good(primaryVoice, "a", "b")...)...))
 		g := start(t, setup{primary: p, backup: b, unary: "stream"})
 		for _, stream := range bothForms {
-			a := g.ask(call{tongue: l, stream: stream})
+			a := g.ask(call{fixture: l, stream: stream})
 			if r := a.success("primary", "ab"); len(r.ids) != 1 || len(r.models) != 1 || r.models[0] != "m" {
 				t.Errorf("ids %q and models %q\n%s", r.ids, r.models, a.show())
 			}
@@ -347,7 +347,7 @@ func TestChecklistS9AnEmptyFirstChunkPassesAndNamesStayTheSame(t *testing.T) {
 
 func TestChecklistS10CompressedAnswersAreReadAsTheyCome(t *testing.T) {
 	t.Parallel()
-	everyPair(t, func(t *testing.T, caller, up *tongue) {
+	everyPair(t, func(t *testing.T, caller, up *fixture) {
 		t.Run("one body", func(t *testing.T) {
 			t.Parallel()
 			var out bytes.Buffer
@@ -356,7 +356,7 @@ func TestChecklistS10CompressedAnswersAreReadAsTheyCome(t *testing.T) {
 			_ = z.Close()
 			p, b := pairOf(t, up, caller, func(x *exchange) { x.answer(200, "application/json", out.String(), "Content-Encoding: gzip") })
 			g := start(t, setup{primary: p, backup: b})
-			a := g.ask(call{tongue: caller})
+			a := g.ask(call{fixture: caller})
 			if a.success("primary", "ab"); a.header.Get("Content-Encoding") != "" {
 				t.Errorf("it goes out compressed\n%s", a.show())
 			}
@@ -366,7 +366,7 @@ func TestChecklistS10CompressedAnswersAreReadAsTheyCome(t *testing.T) {
 			p, b := pairOf(t, up, caller, status(200, "\x1b\x03\x00\xf8\xa5", "Content-Encoding: br"))
 			g := start(t, setup{primary: p, backup: b})
 			for _, stream := range bothForms {
-				a := g.ask(call{tongue: caller, stream: stream})
+				a := g.ask(call{fixture: caller, stream: stream})
 				if r := a.read(); r.kind != "success" || r.text != "B1B2" {
 					t.Errorf("got %s %q\n%s", r.kind, r.text, a.show())
 				}
@@ -408,7 +408,7 @@ func TestChecklistS10CompressedAnswersAreReadAsTheyCome(t *testing.T) {
 					x.fin()
 				})
 				g := start(t, setup{primary: p, backup: b, first: patience, idle: patience})
-				a := g.open(call{tongue: caller, stream: true})
+				a := g.open(call{fixture: caller, stream: true})
 				if a.has("first") {
 					close(seen)
 				}

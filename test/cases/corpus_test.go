@@ -63,9 +63,9 @@ func (r *recorded) said() string {
 // fits reports whether an upstream of the vendor can give this answer to a
 // caller of the dialect: where a Responses call goes word for word, nobody
 // answers with a chat, and elsewhere nobody with a response.
-func (r *recorded) fits(l *tongue) bool {
+func (r *recorded) fits(l *fixture) bool {
 	vendor, _ := wire.Profile(r.Vendor)
-	native := l == &responsesTongue && r.Dialect == "openai" && vendor.Responses
+	native := l == &responsesFixture && r.Dialect == "openai" && vendor.Responses
 	switch {
 	case strings.Contains(r.Body, `"type":"response.`), strings.Contains(r.Body, `"object":"response"`):
 		return native
@@ -111,7 +111,7 @@ func TestEveryRecordedAnswerGetsItsVerdict(t *testing.T) {
 	}
 	for _, r := range all {
 		judged := false
-		for _, l := range tongues {
+		for _, l := range fixtures {
 			judged = judged || r.fits(l)
 		}
 		if !judged {
@@ -119,8 +119,8 @@ func TestEveryRecordedAnswerGetsItsVerdict(t *testing.T) {
 		}
 	}
 	for _, vendor := range slices.Sorted(maps.Keys(byVendor)) {
-		for _, name := range slices.Sorted(maps.Keys(tongues)) {
-			l, list := tongues[name], slices.DeleteFunc(slices.Clone(byVendor[vendor]), func(r recorded) bool { return !r.fits(tongues[name]) })
+		for _, name := range slices.Sorted(maps.Keys(fixtures)) {
+			l, list := fixtures[name], slices.DeleteFunc(slices.Clone(byVendor[vendor]), func(r recorded) bool { return !r.fits(fixtures[name]) })
 			if len(list) == 0 {
 				continue
 			}
@@ -140,13 +140,13 @@ func TestEveryRecordedAnswerGetsItsVerdict(t *testing.T) {
 // with a backup behind it and once without.
 type vendorHouse struct {
 	t    *testing.T
-	l    *tongue
+	l    *fixture
 	list []recorded
 	p, b *fake
 	g    *gateway
 }
 
-func startVendor(t *testing.T, l *tongue, list []recorded) *vendorHouse {
+func startVendor(t *testing.T, l *fixture, list []recorded) *vendorHouse {
 	t.Helper()
 	v := &vendorHouse{t: t, l: l, list: list}
 	v.p = newFake(t, "vendor", func(x *exchange) {
@@ -197,7 +197,7 @@ func (v *vendorHouse) file() string {
 // ask calls a route.
 func (v *vendorHouse) ask(route string, stream bool) (*answer, record, condition) {
 	v.t.Helper()
-	c := call{tongue: v.l, theirs: true, stream: stream, body: strings.Replace(v.l.withTemperature(stream), `"asked"`, `"`+route+`"`, 1),
+	c := call{fixture: v.l, theirs: true, stream: stream, body: strings.Replace(v.l.withTemperature(stream), `"asked"`, `"`+route+`"`, 1),
 		path: strings.Replace(v.l.path(stream), "/asked:", "/"+route+":", 1)}
 	a := v.g.ask(c)
 	return a, a.record(), v.g.state(route)
@@ -294,7 +294,7 @@ func (v *vendorHouse) alone(i int) {
 	a, _, _ := v.ask(fmt.Sprint("a", i), r.streams())
 	got := a.read()
 	vendor, _ := wire.Profile(r.Vendor)
-	own := v.l.dialect() == r.Dialect && (v.l != &responsesTongue || vendor.Responses)
+	own := v.l.dialect() == r.Dialect && (v.l != &responsesFixture || vendor.Responses)
 	switch {
 	case r.Surface == "stream-mid":
 		if got.kind != "in-band" || got.text == "" {

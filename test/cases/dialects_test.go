@@ -12,20 +12,20 @@ import (
 func TestF02WarmButTokenlessInOtherDialects(t *testing.T) {
 	t.Parallel()
 	rows := map[string]struct {
-		tongue *tongue
-		script script
+		fixture *fixture
+		script  script
 	}{
-		"c message_start, then pings": {&messagesTongue, then(opened(messagesHead(primaryVoice)...), func(x *exchange) { x.every(0.5, 1, messagesTongue.ping) })},
-		"d created and in progress": {&responsesTongue, then(opened(responsesHead(primaryVoice)...), func(x *exchange) {
+		"c message_start, then pings": {&messagesFixture, then(opened(messagesHead(primaryVoice)...), func(x *exchange) { x.every(0.5, 1, messagesFixture.ping) })},
+		"d created and in progress": {&responsesFixture, then(opened(responsesHead(primaryVoice)...), func(x *exchange) {
 			x.every(0.5, 1, responsesHead(primaryVoice)[1])
 		})},
 	}
 	for name, row := range rows {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p, b := pairOf(t, row.tongue, row.tongue, row.script)
+			p, b := pairOf(t, row.fixture, row.fixture, row.script)
 			g := start(t, setup{primary: p, backup: b, scaled: true})
-			a := g.ask(call{tongue: row.tongue, stream: true})
+			a := g.ask(call{fixture: row.fixture, stream: true})
 			a.fromBackup("hang")
 			near(t, "the status line", a.opened, usual.sec(4.5))
 			g.tried("primary", "hang/first_token")
@@ -37,7 +37,7 @@ func TestF02WarmButTokenlessInOtherDialects(t *testing.T) {
 func TestF04ThinkingIsProgressInTheAnthropicDialect(t *testing.T) {
 	t.Parallel()
 	const p40 pace = 40 // 120 s are 3 s here
-	l := &messagesTongue
+	l := &messagesFixture
 	p, b := pairOf(t, l, l, then(opened(messagesHead(primaryVoice)...), func(x *exchange) {
 		pings := func(from, to float64) {
 			for s := from; s < to && x.at(s); s += 15 {
@@ -59,7 +59,7 @@ func TestF04ThinkingIsProgressInTheAnthropicDialect(t *testing.T) {
 	}))
 	p.pace = p40
 	g := start(t, setup{primary: p, backup: b, first: p40.sec(120), idle: p40.sec(120)})
-	a := g.ask(call{tongue: l, stream: true})
+	a := g.ask(call{fixture: l, stream: true})
 	if r := a.success("primary", "ab"); r.think != "hm" {
 		t.Errorf("the thought is %q\n%s", r.think, a.show())
 	}
@@ -74,31 +74,31 @@ func TestF04ThinkingIsProgressInTheAnthropicDialect(t *testing.T) {
 func TestF13ErrorAfterAHarmlessPreambleInOtherDialects(t *testing.T) {
 	t.Parallel()
 	rows := map[string]struct {
-		tongue  *tongue
+		fixture *fixture
 		script  script
 		outcome string
 	}{
-		"b created, in progress, error": {&responsesTongue, streamed(append(responsesHead(primaryVoice), responsesTongue.busy)...), "broken/server"},
-		"b created, in progress, failed": {&responsesTongue, streamed(append(responsesHead(primaryVoice),
+		"b created, in progress, error": {&responsesFixture, streamed(append(responsesHead(primaryVoice), responsesFixture.busy)...), "broken/server"},
+		"b created, in progress, failed": {&responsesFixture, streamed(append(responsesHead(primaryVoice),
 			named("response.failed", `,"sequence_number":2,"response":{"id":"c1","object":"response","status":"failed","error":{"code":"server_is_overloaded","message":"m"},"output":[]}`))...), "broken/overload"},
-		"c message_start, ping, error": {&messagesTongue, streamed(messagesHead(primaryVoice)[0], messagesTongue.ping, messagesTongue.busy), "broken/overload"},
-		"d status 529":                 {&messagesTongue, status(529, messagesTongue.busyBody), "broken/overload"},
+		"c message_start, ping, error": {&messagesFixture, streamed(messagesHead(primaryVoice)[0], messagesFixture.ping, messagesFixture.busy), "broken/overload"},
+		"d status 529":                 {&messagesFixture, status(529, messagesFixture.busyBody), "broken/overload"},
 	}
 	for name, row := range rows {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p, b := pairOf(t, row.tongue, row.tongue, row.script)
+			p, b := pairOf(t, row.fixture, row.fixture, row.script)
 			g := start(t, setup{primary: p, backup: b})
-			g.ask(call{tongue: row.tongue, stream: true}).fromBackup(row.outcome)
+			g.ask(call{fixture: row.fixture, stream: true}).fromBackup(row.outcome)
 			g.tried("primary", row.outcome)
 			g.counts("primary", 1)
 		})
 	}
 	t.Run("e the same after three deltas", func(t *testing.T) {
 		t.Parallel()
-		p, b := pairOf(t, &messagesTongue, &messagesTongue, streamed(append(messagesTongue.begun(primaryVoice, "a", "b", "c"), messagesTongue.busy)...))
+		p, b := pairOf(t, &messagesFixture, &messagesFixture, streamed(append(messagesFixture.begun(primaryVoice, "a", "b", "c"), messagesFixture.busy)...))
 		g := start(t, setup{primary: p, backup: b})
-		a := g.ask(call{tongue: &messagesTongue, stream: true})
+		a := g.ask(call{fixture: &messagesFixture, stream: true})
 		a.brokenOff("abc", "upstream_unavailable")
 		if strings.Contains(a.body(), "message_stop") || !strings.Contains(a.body(), "event: error\n") {
 			t.Errorf("want an error event and no message_stop\n%s", a.show())
@@ -118,8 +118,8 @@ func TestF30FinishReasonWithoutContentOfGeminiItself(t *testing.T) {
 		"SAFETY":     {"chat": "content_filter", "responses": "content_filter", "messages": "refusal", "gemini": "SAFETY"},
 		"MAX_TOKENS": {"chat": "length", "responses": "max_output_tokens", "messages": "max_tokens", "gemini": "MAX_TOKENS"},
 	}
-	everyTongue(t, func(t *testing.T, l *tongue) {
-		p, b := pairOf(t, &geminiTongue, l, nil)
+	everyFixture(t, func(t *testing.T, l *fixture) {
+		p, b := pairOf(t, &geminiFixture, l, nil)
 		g := start(t, setup{primary: p, backup: b})
 		for reason, want := range words {
 			body := fmt.Sprintf(`{"candidates":[{"finishReason":%q,"index":0}],"usageMetadata":{"promptTokenCount":10,"totalTokenCount":10},"modelVersion":"m","responseId":"c1"}`, reason)
@@ -131,7 +131,7 @@ func TestF30FinishReasonWithoutContentOfGeminiItself(t *testing.T) {
 				x.json(200, body)
 			})
 			for form, stream := range bothForms {
-				a := g.ask(call{tongue: l, stream: stream})
+				a := g.ask(call{fixture: l, stream: stream})
 				if r := a.success("primary", ""); r.finish != want[l.name] || strings.Contains(a.body(), `"choices":[],"finish`) {
 					t.Errorf("%s, %s: finish %q, want %q\n%s", reason, form, r.finish, want[l.name], a.show())
 				}
@@ -141,7 +141,7 @@ func TestF30FinishReasonWithoutContentOfGeminiItself(t *testing.T) {
 		b.saw(0)
 		g.counts("primary", 0)
 		p.play(status(200, `{"usageMetadata":{"promptTokenCount":10,"totalTokenCount":10},"modelVersion":"m"}`))
-		g.ask(call{tongue: l}).fromBackup("garbled/blank") // row d: no candidates
+		g.ask(call{fixture: l}).fromBackup("garbled/blank") // row d: no candidates
 		g.counts("primary", 0)
 	})
 }

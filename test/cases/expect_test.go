@@ -153,7 +153,7 @@ func byWord(rows map[string]script) script {
 }
 
 // asking is a call's body whose prompt is a word.
-func (l *tongue) asking(stream bool, word string) string {
+func (l *fixture) asking(stream bool, word string) string {
 	return strings.Replace(l.body(stream), `"hi"`, quote(word), 1)
 }
 

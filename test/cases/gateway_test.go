@@ -81,9 +81,9 @@ func (s *setup) upstream(b *strings.Builder, f *fake, key, more string) {
 	}
 	fmt.Fprintf(b, "  %s:\n", f.name)
 	if !strings.Contains(more, "base_url:") {
-		fmt.Fprintf(b, "    base_url: http://%s/hidden-%s%s\n", f.addr(), f.name, f.tongue.place)
+		fmt.Fprintf(b, "    base_url: http://%s/hidden-%s%s\n", f.addr(), f.name, f.fixture.place)
 	}
-	b.WriteString(indent("    ", f.tongue.config))
+	b.WriteString(indent("    ", f.fixture.config))
 	fmt.Fprintf(b, `    allow_private: true
     proxy: "off"
     unary: %s

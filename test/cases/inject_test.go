@@ -26,7 +26,7 @@ var hostile = map[string]string{
 
 func TestNoContentIsAnEvent(t *testing.T) {
 	t.Parallel()
-	everyPair(t, func(t *testing.T, caller, up *tongue) {
+	everyPair(t, func(t *testing.T, caller, up *fixture) {
 		var text string
 		p, b := pairOf(t, up, caller, nil)
 		g := start(t, setup{primary: p, backup: b})
@@ -38,7 +38,7 @@ func TestNoContentIsAnEvent(t *testing.T) {
 				for _, pieces := range [][]string{{words}, strings.Split(words, ""), {"x", words, "y"}} {
 					text = strings.Join(pieces, "")
 					p.play(up.healthy(primaryVoice, pieces...))
-					a := g.ask(call{tongue: caller, stream: stream})
+					a := g.ask(call{fixture: caller, stream: stream})
 					if r := a.success("primary", text); r.kind != "success" || len(r.ids) != 1 || len(r.models) != 1 {
 						t.Errorf("%s, %s, %d pieces: ids %q, models %q", name, form, len(pieces), r.ids, r.models)
 						return
@@ -58,7 +58,7 @@ func TestNoContentIsAnEvent(t *testing.T) {
 // no text can hold: they are one character or another, never the end of it.
 func TestHalfCharactersStayContent(t *testing.T) {
 	t.Parallel()
-	everyPair(t, func(t *testing.T, caller, up *tongue) {
+	everyPair(t, func(t *testing.T, caller, up *fixture) {
 		p, b := pairOf(t, up, caller, nil)
 		g := start(t, setup{primary: p, backup: b})
 		for _, half := range []string{`\ud83d`, `\udf0d`, `\udf0d\ud83d`, `\ud83d\n\ndata: [DONE]`} {
@@ -75,7 +75,7 @@ func TestHalfCharactersStayContent(t *testing.T) {
 					}
 					x.cleanEnd()
 				})
-				a := g.ask(call{tongue: caller, stream: stream})
+				a := g.ask(call{fixture: caller, stream: stream})
 				r := a.read()
 				if r.kind != "success" || !strings.HasPrefix(r.text, "a") || !strings.HasSuffix(r.text, "b") || !utf8.ValidString(r.text) || len(r.text) < 3 {
 					t.Errorf("%s, %s: got %s %q\n%s", half, form, r.kind, r.text, a.show())
@@ -89,7 +89,7 @@ func TestHalfCharactersStayContent(t *testing.T) {
 // model, a tool or a call, or says what is wrong.
 func TestNoNameIsAnEvent(t *testing.T) {
 	t.Parallel()
-	everyPair(t, func(t *testing.T, caller, up *tongue) {
+	everyPair(t, func(t *testing.T, caller, up *fixture) {
 		p, b := pairOf(t, up, caller, nil)
 		g := start(t, setup{primary: p, backup: b})
 		for name, words := range hostile {
@@ -111,7 +111,7 @@ func TestNoNameIsAnEvent(t *testing.T) {
 					x.cleanEnd()
 				})
 				for form, stream := range bothForms {
-					a := g.ask(call{tongue: caller, stream: stream})
+					a := g.ask(call{fixture: caller, stream: stream})
 					if r := a.read(); r.kind != "success" || r.text != "ab" || len(r.ids) > 1 || len(r.models) > 1 {
 						t.Errorf("%s as %s, %s: got %s %q\n%s", name, what, form, r.kind, r.text, a.show())
 						return
@@ -125,13 +125,13 @@ func TestNoNameIsAnEvent(t *testing.T) {
 // TestNoArgumentIsAnEvent has them in a call of a tool.
 func TestNoArgumentIsAnEvent(t *testing.T) {
 	t.Parallel()
-	everyPair(t, func(t *testing.T, caller, up *tongue) {
+	everyPair(t, func(t *testing.T, caller, up *fixture) {
 		p, b := pairOf(t, up, caller, nil)
 		g := start(t, setup{primary: p, backup: b})
 		for name, words := range hostile {
 			arguments := `{"at":` + quote(words) + `}`
 			p.play(streamed(up.calls(primaryVoice, "call_1", arguments)...))
-			a := g.ask(call{tongue: caller, stream: true, body: caller.withTool(true)})
+			a := g.ask(call{fixture: caller, stream: true, body: caller.withTool(true)})
 			r := a.read()
 			if r.kind != "success" || len(r.calls) != 1 || r.calls[0].Function.Name != "look" || !sameJSON(r.calls[0].Function.Arguments, arguments) {
 				t.Errorf("%s: got %s and %+v, want %s\n%s", name, r.kind, r.calls, arguments, a.show())
@@ -145,21 +145,21 @@ func TestNoArgumentIsAnEvent(t *testing.T) {
 // token and behind it.
 func TestNoErrorIsAnEvent(t *testing.T) {
 	t.Parallel()
-	everyPair(t, func(t *testing.T, caller, up *tongue) {
+	everyPair(t, func(t *testing.T, caller, up *fixture) {
 		p := newFakeOf(t, "primary", up, nil)
 		g := start(t, setup{primary: p, primaryYAML: patient})
 		for name, words := range hostile {
 			inJSON := strings.Trim(quote(words), `"`)
 			bad := strings.NewReplacer(`"busy"`, `"`+inJSON+`"`, `"m"`, `"`+inJSON+`"`, `"The model is overloaded."`, `"`+inJSON+`"`)
 			p.play(streamed(append(up.begun(primaryVoice, "a"), bad.Replace(up.busy))...))
-			a := g.ask(call{tongue: caller, stream: true})
+			a := g.ask(call{fixture: caller, stream: true})
 			if r := a.read(); r.kind != "in-band" || r.text != "a" {
 				t.Errorf("%s in a stream: got %s %q\n%s", name, r.kind, r.text, a.show())
 				return
 			}
 			p.play(status(400, fmt.Sprintf(`{"type":"error","error":{"type":"invalid_request_error","status":"INVALID_ARGUMENT","message":%s,"code":null}}`, quote(words))))
 			for form, stream := range bothForms {
-				a := g.ask(call{tongue: caller, stream: stream})
+				a := g.ask(call{fixture: caller, stream: stream})
 				if r := a.read(); r.kind != "http-error" || a.status != 400 {
 					t.Errorf("%s as a 400, %s: got %s\n%s", name, form, r.kind, a.show())
 					return
@@ -173,7 +173,7 @@ func TestNoErrorIsAnEvent(t *testing.T) {
 // events, with names and fields of other dialects, is nobody's event.
 func TestNoFramingIsContent(t *testing.T) {
 	t.Parallel()
-	everyPair(t, func(t *testing.T, caller, up *tongue) {
+	everyPair(t, func(t *testing.T, caller, up *fixture) {
 		p, b := pairOf(t, up, caller, func(x *exchange) {
 			x.open200()
 			noise := []string{": data: [DONE]\n", "retry: 1\n", "id: \"}\n", "unknown: event: error\n", "event\n", "data\n"}
@@ -184,7 +184,7 @@ func TestNoFramingIsContent(t *testing.T) {
 			x.cleanEnd()
 		})
 		g := start(t, setup{primary: p, backup: b})
-		a := g.ask(call{tongue: caller, stream: true})
+		a := g.ask(call{fixture: caller, stream: true})
 		a.success("primary", "ab")
 		for _, e := range a.events() {
 			if strings.Contains(e.data, "unknown") || e.name == "error" {

@@ -19,15 +19,15 @@ import (
 // fake is an upstream of one case: a TCP server that writes exactly the bytes
 // its script says, and remembers every request that reached it.
 type fake struct {
-	t      testing.TB
-	name   string
-	tongue *tongue
-	pace   pace
-	ln     *net.TCPListener
-	script atomic.Pointer[script]
-	aloof  atomic.Bool // it reads heads and never a body
-	stop   chan struct{}
-	works  sync.WaitGroup
+	t       testing.TB
+	name    string
+	fixture *fixture
+	pace    pace
+	ln      *net.TCPListener
+	script  atomic.Pointer[script]
+	aloof   atomic.Bool // it reads heads and never a body
+	stop    chan struct{}
+	works   sync.WaitGroup
 
 	mu   sync.Mutex
 	log  []*exchange
@@ -48,7 +48,7 @@ func newFake(t testing.TB, name string, s script) *fake {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &fake{t: t, name: name, tongue: &chatTongue, pace: usual, ln: ln.(*net.TCPListener), stop: make(chan struct{}), live: map[*net.TCPConn]bool{}}
+	f := &fake{t: t, name: name, fixture: &chatFixture, pace: usual, ln: ln.(*net.TCPListener), stop: make(chan struct{}), live: map[*net.TCPConn]bool{}}
 	f.play(s)
 	f.works.Go(f.accept)
 	t.Cleanup(f.close)

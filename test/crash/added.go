@@ -82,7 +82,7 @@ func measureAdded(ctx context.Context, g *gauge) (*added, error) {
 // stock is a reverse proxy of the standard library in front of the primary. It
 // is handed whole request bodies: a server that begins to answer before the
 // transport has seen the end of one closes the body under its hands.
-func (h *house) stock() *httptest.Server {
+func (h *gateway) stock() *httptest.Server {
 	proxy := &httputil.ReverseProxy{
 		FlushInterval: -1, ErrorLog: log.New(io.Discard, "", 0),
 		Transport: &http.Transport{MaxIdleConnsPerHost: 256},
@@ -102,7 +102,7 @@ func (h *house) stock() *httptest.Server {
 
 // round measures the ways to the upstream: directly, through the gateway,
 // through the stock proxy.
-func (h *house) round(ctx context.Context, ways [3]string) (r round, err error) {
+func (h *gateway) round(ctx context.Context, ways [3]string) (r round, err error) {
 	var lags, firsts [3][]time.Duration
 	for way, url := range ways {
 		if lags[way], err = h.together(ctx, url); err != nil {
@@ -128,7 +128,7 @@ func (h *house) round(ctx context.Context, ways [3]string) (r round, err error) 
 }
 
 // together runs the streams of one round side by side and returns all lags.
-func (h *house) together(ctx context.Context, url string) (lags []time.Duration, err error) {
+func (h *gateway) together(ctx context.Context, url string) (lags []time.Duration, err error) {
 	all := make([]ticked, addedStreams)
 	var wait sync.WaitGroup
 	for i := range all {

@@ -83,7 +83,7 @@ func (a *answer) String() string {
 
 // ask sends one call to an address and reads the answer to its end, or until
 // limit is over.
-func (h *house) ask(ctx context.Context, url string, q question, limit time.Duration) *answer {
+func (h *gateway) ask(ctx context.Context, url string, q question, limit time.Duration) *answer {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	a := &answer{began: time.Now()}
@@ -109,7 +109,7 @@ func (q *question) body() []byte {
 	return b
 }
 
-func (h *house) exchange(ctx context.Context, leave func(), url string, q *question, a *answer) error {
+func (h *gateway) exchange(ctx context.Context, leave func(), url string, q *question, a *answer) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url+"/v1/chat/completions", bytes.NewReader(q.body()))
 	if err != nil {
 		return err

@@ -145,7 +145,7 @@ func leaving(p pace) scenario {
 }
 
 // let waits for the end of a model's first request at the primary.
-func (h *house) let(ctx context.Context, model string) sighting {
+func (h *gateway) let(ctx context.Context, model string) sighting {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	for {

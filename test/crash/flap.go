@@ -16,7 +16,7 @@ const (
 
 // flapping is S15: a call every four seconds, the first minute of them in an
 // outage.
-func (h *house) flapping() scenario {
+func (h *gateway) flapping() scenario {
 	return scenario{id: "S15", title: "primary down, then well", fault: "503 for " + h.pace.of(outage).String(), run: func(ctx context.Context, t *trial) error {
 		const model, prompt = "s15", "S15 asks in sixty words what a gateway is for."
 		text, err := h.text(ctx, prompt)

@@ -59,7 +59,7 @@ func measureMany(ctx context.Context, n int, last time.Duration) (*many, error) 
 }
 
 // weigh runs n streams and returns the memory of each in KiB.
-func (h *house) weigh(ctx context.Context, n int, url, model string) (float64, []ticked, error) {
+func (h *gateway) weigh(ctx context.Context, n int, url, model string) (float64, []ticked, error) {
 	base, err := calmMemory()
 	if err != nil {
 		return 0, nil, err
@@ -72,7 +72,7 @@ func (h *house) weigh(ctx context.Context, n int, url, model string) (float64, [
 
 // manyOf runs n streams that begin over two seconds and returns the highest
 // memory of the process while they all run.
-func (h *house) manyOf(ctx context.Context, n int, url, model string) (peak float64, all []ticked) {
+func (h *gateway) manyOf(ctx context.Context, n int, url, model string) (peak float64, all []ticked) {
 	all = make([]ticked, n)
 	over, watched := make(chan struct{}), make(chan float64)
 	go func() {

@@ -16,7 +16,7 @@ type scenario struct {
 }
 
 // sixteen are the scenarios of the benchmark, all on one gateway.
-func sixteen(h *house) []scenario {
+func sixteen(h *gateway) []scenario {
 	return []scenario{
 		h.one(single{id: "S01", title: "429 with Retry-After", fault: "429:retry-after=2", once: true, most: 20 * time.Second, more: namedDelay, asIs: true}),
 		h.one(single{id: "S02", title: "429 without Retry-After, for ever", fault: "429", most: 2 * time.Second, more: noHammer}),
@@ -39,7 +39,7 @@ func sixteen(h *house) []scenario {
 
 // openSixteen starts the gateway of the benchmark: the two declared keys are
 // retry.wait and context; everything else is a default.
-func openSixteen(p pace) (*house, error) {
+func openSixteen(p pace) (*gateway, error) {
 	tiers := func(model, backup string) string {
 		return "  - model: \"" + model + "\"\n    tiers:\n      - {upstream: primary, context: 8192}\n      - {upstream: backup, model: " + backup + ", context: 131072}\n"
 	}
@@ -64,7 +64,7 @@ type sight struct {
 
 // one makes the scenario of a single call. The model is named like it, so that
 // breakers and parks of one scenario do not touch the next.
-func (h *house) one(c single) scenario {
+func (h *gateway) one(c single) scenario {
 	return scenario{id: c.id, title: c.title, fault: c.fault, lane: "one call", run: func(ctx context.Context, t *trial) error {
 		model, q := strings.ToLower(c.id), question{prompt: c.id + " asks in sixty words what a gateway is for."}
 		text, err := h.text(ctx, q.prompt)
@@ -102,7 +102,7 @@ func (h *house) one(c single) scenario {
 }
 
 // text is what a healthy upstream answers, asked directly and unseen.
-func (h *house) text(ctx context.Context, prompt string) (string, error) {
+func (h *gateway) text(ctx context.Context, prompt string) (string, error) {
 	a := h.ask(ctx, "http://"+h.backup.addr, question{model: "ok", prompt: prompt, plain: true, header: unseen + ": 1"}, 10*time.Second)
 	if !a.success() {
 		return "", fmt.Errorf("a healthy upstream does not answer: %s", a)
@@ -111,7 +111,7 @@ func (h *house) text(ctx context.Context, prompt string) (string, error) {
 }
 
 // alive sends a healthy call afterwards.
-func (h *house) alive(ctx context.Context, t *trial) {
+func (h *gateway) alive(ctx context.Context, t *trial) {
 	const prompt = "alive afterwards?"
 	text, err := h.text(ctx, prompt)
 	if err != nil {

@@ -84,7 +84,7 @@ type stalls struct {
 // spread is the time over which the streams of a storm begin.
 const spread = 4 * time.Second
 
-func (l *stalls) run(ctx context.Context, h *house, n int, q question) {
+func (l *stalls) run(ctx context.Context, h *gateway, n int, q question) {
 	var wait sync.WaitGroup
 	began := time.Now()
 	for i := range n {
@@ -109,7 +109,7 @@ func (l *stalls) run(ctx context.Context, h *house, n int, q question) {
 // caller has, or from the call's start where there was none. A stream that is
 // taken over has another text to read to its end; there only that is counted
 // which comes before.
-func (l *stalls) judge(t *trial, h *house, text string) {
+func (l *stalls) judge(t *trial, h *gateway, text string) {
 	whole, ended, refused, odd := 0, 0, &answer{}, &answer{}
 	var worst time.Duration
 	for i, a := range l.answers {

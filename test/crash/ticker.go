@@ -51,7 +51,7 @@ type ticked struct {
 const contentMark = `"content":"`
 
 // follow reads a ticker's stream; most bounds how many lags are kept.
-func (h *house) follow(ctx context.Context, url, model string, most int) (s ticked) {
+func (h *gateway) follow(ctx context.Context, url, model string, most int) (s ticked) {
 	q := question{model: model, prompt: "tick"}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url+"/v1/chat/completions", bytes.NewReader(q.body()))
 	if err != nil {

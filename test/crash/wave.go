@@ -19,7 +19,7 @@ type crowd struct {
 }
 
 // send makes calls of a kind, one every gap, and waits for all.
-func (h *house) send(ctx context.Context, n int, every time.Duration, q question, text string) *crowd {
+func (h *gateway) send(ctx context.Context, n int, every time.Duration, q question, text string) *crowd {
 	c := &crowd{}
 	var wait sync.WaitGroup
 	began := time.Now()

@@ -7,19 +7,19 @@ import "./matrix/traffic.mjs"; // before any SDK
 import { callers } from "./matrix/callers.mjs";
 import { reached, scenarios } from "./matrix/scenarios.mjs";
 import { stale } from "./matrix/table.mjs";
-import { Town } from "./matrix/town.mjs";
+import { Fixture } from "./matrix/fixture.mjs";
 
-const town = await Town.open();
-after(() => town.close());
+const fixture = await Fixture.open();
+after(() => fixture.close());
 
 let asked = 0;
 
 for (const sdk of callers) {
   describe(sdk.name, { concurrency: 4 }, () => {
-    const caller = sdk.open(town[sdk.signal].url);
+    const caller = sdk.open(fixture[sdk.signal].url);
     for (const scenario of scenarios) {
       for (const at of reached(sdk, scenario)) {
-        test(`${scenario.name}: ${at}`, () => scenario.run({ caller, home: sdk.form, at, town, prompt: `question number ${++asked} of the day` }));
+        test(`${scenario.name}: ${at}`, () => scenario.run({ caller, home: sdk.form, at, fixture, prompt: `question number ${++asked} of the day` }));
       }
     }
   });

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 
 import { conversation } from "./conversation.mjs";
-import { forms, route, templateText } from "./town.mjs";
+import { forms, route, templateText } from "./fixture.mjs";
 import { watched } from "./traffic.mjs";
 
 // Which upstreams a scenario meets: all, or those of another form than the
@@ -15,16 +15,16 @@ const foreign = (form) => all(form).filter((at) => at !== form);
 export const reached = ({ form, cannot = [] }, { name, upstreams }) => (cannot.includes(name) ? [] : upstreams(form));
 
 // Each scenario: name, what it shows, the forms of upstream it meets, and run,
-// which gets {caller, home, at, prompt, town}: the caller of an SDK, the form
+// which gets {caller, home, at, prompt, fixture}: the caller of an SDK, the form
 // it speaks, and the form of the upstream that this run is about.
 export const scenarios = [
   {
     name: "chat",
     shows: "a plain answer: the model's own words, a clean end, the tokens counted",
     upstreams: all,
-    async run({ caller, at, prompt, town }) {
+    async run({ caller, at, prompt, fixture }) {
       const got = await once(() => caller.ask(route.well(at), prompt));
-      whole(got.value, await town.says(prompt));
+      whole(got.value, await fixture.says(prompt));
       assert.ok(got.value.tokens > 0, "no tokens were counted");
       assert.equal(got.answer.headers.get("x-backstop-tier"), "primary");
     },
@@ -33,9 +33,9 @@ export const scenarios = [
     name: "stream",
     shows: "the same as a stream: the text is equal, byte for byte",
     upstreams: all,
-    async run({ caller, at, prompt, town }) {
+    async run({ caller, at, prompt, fixture }) {
       const got = await once(() => caller.stream(route.well(at), prompt));
-      whole(got.value, await town.says(prompt));
+      whole(got.value, await fixture.says(prompt));
       assert.ok(got.value.pieces > 10, `the text came in ${got.value.pieces} pieces`);
     },
   },
@@ -66,9 +66,9 @@ export const scenarios = [
     name: "tool loop, moved",
     shows: "the primary is down for the first turn only: the call that a backup of another dialect made goes to the primary with its result; plain and streamed",
     upstreams: foreign,
-    async run({ caller, home, at, prompt, town }) {
+    async run({ caller, home, at, prompt, fixture }) {
       for (const loop of [caller.loop, caller.loopStream]) {
-        const got = await loops(loop.bind(caller), route.moved(home, at), { prompt: `${prompt}, ${loop.name}`, town });
+        const got = await loops(loop.bind(caller), route.moved(home, at), { prompt: `${prompt}, ${loop.name}`, fixture });
         assert.deepEqual(got.answers.map((a) => a.headers.get("x-backstop-tier")), ["backup", "primary"]);
       }
     },
@@ -99,10 +99,10 @@ export const scenarios = [
     name: "thinking",
     shows: "an upstream that thinks aloud before it answers: no thought gets into the text",
     upstreams: all,
-    async run({ caller, at, prompt, town }) {
+    async run({ caller, at, prompt, fixture }) {
       for (const ask of [caller.ask, caller.stream]) {
         const got = await once(() => ask.call(caller, route.thinks(at), prompt));
-        whole(got.value, await town.says(prompt));
+        whole(got.value, await fixture.says(prompt));
       }
     },
   },
@@ -110,9 +110,9 @@ export const scenarios = [
     name: "dead primary",
     shows: "the primary answers 503: a backup of another dialect answers, in one request",
     upstreams: foreign,
-    async run({ caller, home, at, prompt, town }) {
+    async run({ caller, home, at, prompt, fixture }) {
       const got = await once(() => caller.ask(route.dead(home, at), prompt));
-      whole(got.value, await town.says(prompt));
+      whole(got.value, await fixture.says(prompt));
       fromBackup(got, at, /^broken/);
     },
   },
@@ -120,9 +120,9 @@ export const scenarios = [
     name: "dead primary, stream",
     shows: "the same for a stream",
     upstreams: foreign,
-    async run({ caller, home, at, prompt, town }) {
+    async run({ caller, home, at, prompt, fixture }) {
       const got = await once(() => caller.stream(route.dead(home, at), prompt));
-      whole(got.value, await town.says(prompt));
+      whole(got.value, await fixture.says(prompt));
       fromBackup(got, at, /^broken/);
     },
   },
@@ -130,9 +130,9 @@ export const scenarios = [
     name: "silent primary",
     shows: "the primary never says a word: the backup of another dialect takes over, for a stream",
     upstreams: foreign,
-    async run({ caller, home, at, prompt, town }) {
+    async run({ caller, home, at, prompt, fixture }) {
       const got = await once(() => caller.stream(route.silent(home, at), prompt));
-      whole(got.value, await town.says(prompt));
+      whole(got.value, await fixture.says(prompt));
       fromBackup(got, at, /^hang/);
     },
   },
@@ -140,10 +140,10 @@ export const scenarios = [
     name: "cut, rescued",
     shows: "a stream of the primary breaks off: another upstream goes on, the text is whole and without a seam; both ways round",
     upstreams: all,
-    async run({ caller, home, at, prompt, town }) {
+    async run({ caller, home, at, prompt, fixture }) {
       for (const name of [route.cut(home, at), route.cut(at, home)]) {
         const got = await once(() => caller.stream(name, prompt));
-        whole(got.value, await town.says(prompt));
+        whole(got.value, await fixture.says(prompt));
         assert.equal(got.answer.headers.get("x-backstop-tier"), "primary");
       }
     },
@@ -163,10 +163,10 @@ export const scenarios = [
     name: "keep-alives",
     shows: "signs of life of the gateway, before the first token and while a stream is taken over: the SDK does not see them",
     upstreams: all,
-    async run({ caller, at, prompt, town }) {
+    async run({ caller, at, prompt, fixture }) {
       for (const name of [route.waits(at), route.resumes(at)]) {
         const got = await once(() => caller.stream(name, prompt));
-        whole(got.value, await town.says(prompt));
+        whole(got.value, await fixture.says(prompt));
       }
     },
   },
@@ -234,7 +234,7 @@ export const scenarios = [
 
 // loops lets an SDK call a tool and answer with its result, and reads how the
 // upstream was told of both.
-async function loops(loop, model, { prompt, town }) {
+async function loops(loop, model, { prompt, fixture }) {
   const inputs = [];
   const weather = (input) => {
     inputs.push(input);
@@ -243,9 +243,9 @@ async function loops(loop, model, { prompt, town }) {
   const got = await watched(() => loop(model, prompt, weather));
   answered(got);
   assert.equal(got.answers.length, 2);
-  assert.equal(got.value.text, await town.says(prompt));
+  assert.equal(got.value.text, await fixture.says(prompt));
   assert.equal(inputs.length, 1);
-  const [first, second, ...more] = town.relay.about(prompt).map(conversation);
+  const [first, second, ...more] = fixture.relay.about(prompt).map(conversation);
   assert.deepEqual(first, { calls: [], results: [] });
   assert.deepEqual(more, []);
   assert.deepEqual(second.calls.map(({ name, input }) => ({ name, input })), [{ name: "weather", input: inputs[0] }]);

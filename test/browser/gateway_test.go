@@ -20,8 +20,8 @@ import (
 
 const token = "a-token-for-the-browser"
 
-// house is a whole gateway in front of two mocks.
-type house struct {
+// gateway is a whole one in front of two mocks.
+type gateway struct {
 	*app.App
 	t               *testing.T
 	primary, backup *mock.Server
@@ -45,7 +45,7 @@ routes:
       - local: {template: {text: "The assistant is busy, please try again in a minute."}}
 `
 
-func (h *house) write(text, admin string) {
+func (h *gateway) write(text, admin string) {
 	h.t.Helper()
 	text = strings.NewReplacer("PRIMARY", h.urls[0], "BACKUP", h.urls[1], "ADMIN", admin).Replace(text)
 	if err := os.WriteFile(h.file, []byte(text), 0o600); err != nil {
@@ -53,9 +53,9 @@ func (h *house) write(text, admin string) {
 	}
 }
 
-func newHouse(t *testing.T, text string) *house {
+func newGateway(t *testing.T, text string) *gateway {
 	t.Helper()
-	h := &house{t: t, file: filepath.Join(t.TempDir(), "backstop.yaml")}
+	h := &gateway{t: t, file: filepath.Join(t.TempDir(), "backstop.yaml")}
 	h.primary = mock.New(mock.Options{Seed: 1, Name: "primary", Tokens: 16, Delay: 80 * time.Millisecond, Gap: 2 * time.Millisecond})
 	h.backup = mock.New(mock.Options{Seed: 1, Name: "backup", Tokens: 16, Delay: 40 * time.Millisecond, Gap: 2 * time.Millisecond})
 	for i, m := range []*mock.Server{h.primary, h.backup} {
@@ -69,7 +69,7 @@ func newHouse(t *testing.T, text string) *house {
 	return h
 }
 
-func (h *house) start() {
+func (h *gateway) start() {
 	h.t.Helper()
 	a, err := app.New(app.Options{Version: "1.0-test", Load: func() (*config.Config, []config.Warning, error) { return config.Load(h.file, config.Options{}) }})
 	if err == nil {
@@ -81,7 +81,7 @@ func (h *house) start() {
 	h.App = a
 }
 
-func (h *house) stop() {
+func (h *gateway) stop() {
 	if h.App == nil {
 		return
 	}
@@ -92,7 +92,7 @@ func (h *house) stop() {
 }
 
 // call sends one streamed call and returns its id.
-func (h *house) call(model string) string {
+func (h *gateway) call(model string) string {
 	resp, err := http.Post(h.URL()+"/v1/chat/completions", "application/json", strings.NewReader(fmt.Sprintf(`{"model":%q,"stream":true,"messages":[{"role":"user","content":"hi"}]}`, model)))
 	if err != nil {
 		return ""
@@ -102,11 +102,11 @@ func (h *house) call(model string) string {
 	return resp.Header.Get("X-Request-Id")
 }
 
-// mostInflight bounds the calls of a load: a house that hangs gets no flood.
+// mostInflight bounds the calls of a load: a gateway that hangs gets no flood.
 const mostInflight = 60
 
 // load sends calls until the test ends or the returned function is called.
-func (h *house) load() (stop func()) {
+func (h *gateway) load() (stop func()) {
 	over := make(chan struct{})
 	var all sync.WaitGroup
 	places := make(chan struct{}, mostInflight)
@@ -133,10 +133,10 @@ func (h *house) load() (stop func()) {
 }
 
 // dashboard is the page's URL with the token.
-func (h *house) dashboard() string { return h.AdminURL() }
+func (h *gateway) dashboard() string { return h.AdminURL() }
 
 // set breaks or heals a mock.
-func (h *house) set(m *mock.Server, fault string) {
+func (h *gateway) set(m *mock.Server, fault string) {
 	h.t.Helper()
 	if err := m.SetFault("*", fault); err != nil {
 		h.t.Fatal(err)

@@ -10,10 +10,10 @@ import (
 	"testing"
 )
 
-// tongue is a dialect as the fake upstreams and the callers of the cases use
+// fixture is a dialect as the fake upstreams and the callers of the cases use
 // it. What it says is written out here, by the pages of the vendors, and not
 // made by the program's own rooms: they are what is judged.
-type tongue struct {
+type fixture struct {
 	name   string
 	config string // what the configuration says of an upstream that speaks it
 	place  string // the version path of such an upstream's base URL
@@ -38,54 +38,54 @@ type tongue struct {
 	fault func(body []byte, status int) (errorForm, error) // takes an error apart
 }
 
-// The tongues by name.
-var tongues = map[string]*tongue{"chat": &chatTongue, "responses": &responsesTongue, "messages": &messagesTongue, "gemini": &geminiTongue}
+// The fixtures by name.
+var fixtures = map[string]*fixture{"chat": &chatFixture, "responses": &responsesFixture, "messages": &messagesFixture, "gemini": &geminiFixture}
 
-// everyTongue runs a test for each dialect, caller and upstream.
-func everyTongue(t *testing.T, test func(t *testing.T, l *tongue)) {
+// everyFixture runs a test for each dialect, caller and upstream.
+func everyFixture(t *testing.T, test func(t *testing.T, l *fixture)) {
 	t.Helper()
-	for _, name := range slices.Sorted(maps.Keys(tongues)) {
+	for _, name := range slices.Sorted(maps.Keys(fixtures)) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			test(t, tongues[name])
+			test(t, fixtures[name])
 		})
 	}
 }
 
 // everyPair runs a test for each dialect of a caller and each of an upstream.
-func everyPair(t *testing.T, test func(t *testing.T, caller, up *tongue)) {
+func everyPair(t *testing.T, test func(t *testing.T, caller, up *fixture)) {
 	t.Helper()
-	for _, from := range slices.Sorted(maps.Keys(tongues)) {
-		for _, to := range slices.Sorted(maps.Keys(tongues)) {
+	for _, from := range slices.Sorted(maps.Keys(fixtures)) {
+		for _, to := range slices.Sorted(maps.Keys(fixtures)) {
 			if to == "responses" && from != to {
 				continue // an upstream is asked in that form only by who speaks it
 			}
 			t.Run(from+" caller, "+to+" upstream", func(t *testing.T) {
 				t.Parallel()
-				test(t, tongues[from], tongues[to])
+				test(t, fixtures[from], fixtures[to])
 			})
 		}
 	}
 }
 
 // dialect is its name in a configuration: the Responses form is OpenAI's too.
-func (l *tongue) dialect() string {
+func (l *fixture) dialect() string {
 	return map[string]string{"chat": "openai", "responses": "openai", "messages": "anthropic", "gemini": "gemini"}[l.name]
 }
 
 // good is a whole stream of some pieces.
-func (l *tongue) good(v voice, pieces ...string) []string {
+func (l *fixture) good(v voice, pieces ...string) []string {
 	list := append(l.head(v), l.says(v, pieces...)...)
 	return append(list, l.ends(v, strings.Join(pieces, ""), l.stop)...)
 }
 
 // begun is the begin of a stream.
-func (l *tongue) begun(v voice, pieces ...string) []string {
+func (l *fixture) begun(v voice, pieces ...string) []string {
 	return append(l.head(v), l.says(v, pieces...)...)
 }
 
 // healthy answers well in the form that was asked for.
-func (l *tongue) healthy(v voice, pieces ...string) script {
+func (l *fixture) healthy(v voice, pieces ...string) script {
 	return func(x *exchange) {
 		if x.streams() {
 			streamed(l.good(v, pieces...)...)(x)
@@ -96,14 +96,14 @@ func (l *tongue) healthy(v voice, pieces ...string) script {
 }
 
 // newFakeOf is an upstream that speaks a dialect.
-func newFakeOf(t testing.TB, name string, l *tongue, s script) *fake {
+func newFakeOf(t testing.TB, name string, l *fixture, s script) *fake {
 	f := newFake(t, name, s)
-	f.tongue = l
+	f.fixture = l
 	return f
 }
 
 // pairOf is a primary with a script, and a backup that always answers well.
-func pairOf(t testing.TB, primary, backup *tongue, s script) (p, b *fake) {
+func pairOf(t testing.TB, primary, backup *fixture, s script) (p, b *fake) {
 	return newFakeOf(t, "primary", primary, s), newFakeOf(t, "backup", backup, backup.healthy(backupVoice, "B1", "B2"))
 }
 
@@ -115,7 +115,7 @@ func asks(stream bool, members string) string {
 	return `{"model":"asked",` + members + `}`
 }
 
-var chatTongue = tongue{
+var chatFixture = fixture{
 	name: "chat", place: "/v1", keys: "Authorization",
 	path: func(bool) string { return "/v1/chat/completions" },
 	body: func(stream bool) string { return asks(stream, `"messages":[{"role":"user","content":"hi"}]`) },
@@ -144,7 +144,7 @@ func named(kind, members string, args ...any) string {
 	return "event: " + kind + "\ndata: {\"type\":\"" + kind + "\"" + fmt.Sprintf(members, args...) + "}"
 }
 
-var messagesTongue = tongue{
+var messagesFixture = fixture{
 	name: "messages", config: "dialect: anthropic\nvendor: anthropic\n", keys: "X-Api-Key",
 	path: func(bool) string { return "/v1/messages" },
 	body: func(stream bool) string {
@@ -182,7 +182,7 @@ func messagesHead(v voice) []string {
 	return []string{named("message_start", `,"message":{"id":%q,"type":"message","role":"assistant","model":%q,"content":[],"stop_reason":null,"stop_sequence":null,"usage":{"input_tokens":10,"output_tokens":1}}`, v.id, v.model)}
 }
 
-var geminiTongue = tongue{
+var geminiFixture = fixture{
 	name: "gemini", config: "dialect: gemini\nvendor: gemini\n", keys: "X-Goog-Api-Key",
 	path: func(stream bool) string {
 		if stream {
@@ -223,7 +223,7 @@ func geminiChunk(v voice, part, reason string, output int) string {
 }
 
 // withTool is a call's body that offers a tool.
-func (l *tongue) withTool(stream bool) string {
+func (l *fixture) withTool(stream bool) string {
 	const parameters = `{"type":"object","properties":{"at":{"type":"string"}}}`
 	tools := map[string]string{
 		"chat":      `"tools":[{"type":"function","function":{"name":"look","parameters":` + parameters + `}}]`,
@@ -235,7 +235,7 @@ func (l *tongue) withTool(stream bool) string {
 }
 
 // withJSON is a call's body that demands an object with an integer a.
-func (l *tongue) withJSON(stream bool, schema string) string {
+func (l *fixture) withJSON(stream bool, schema string) string {
 	promise := map[string]string{
 		"chat":      `"response_format":{"type":"json_schema","json_schema":{"name":"answer","schema":` + schema + `}}`,
 		"responses": `"text":{"format":{"type":"json_schema","name":"answer","schema":` + schema + `}}`,
@@ -246,15 +246,15 @@ func (l *tongue) withJSON(stream bool, schema string) string {
 }
 
 // withTemperature is a call's body with a parameter that can be left out.
-func (l *tongue) withTemperature(stream bool) string {
-	if l == &geminiTongue {
+func (l *fixture) withTemperature(stream bool) string {
+	if l == &geminiFixture {
 		return l.with(stream, `"generationConfig":{"temperature":0.5}`)
 	}
 	return l.with(stream, `"temperature":0.5`)
 }
 
 // with is a call's body with more members.
-func (l *tongue) with(stream bool, members string) string {
+func (l *fixture) with(stream bool, members string) string {
 	return strings.TrimSuffix(l.body(stream), "}") + "," + members + "}"
 }
 

@@ -36,22 +36,22 @@ const defaults = {
   timeouts: { first_token: "20s", idle: "20s" },
 };
 
-export class Town {
+export class Fixture {
   static async open() {
-    const town = new Town();
-    town.binary = process.env.BACKSTOP_BIN;
-    if (!town.binary) throw new Error("BACKSTOP_BIN is not set: run the suite with `npm test`, which builds the binary");
-    town.folder = await mkdtemp(path.join(os.tmpdir(), "backstop-sdk-"));
+    const fixture = new Fixture();
+    fixture.binary = process.env.BACKSTOP_BIN;
+    if (!fixture.binary) throw new Error("BACKSTOP_BIN is not set: run the suite with `npm test`, which builds the binary");
+    fixture.folder = await mkdtemp(path.join(os.tmpdir(), "backstop-sdk-"));
     try {
-      town.mock = await Mock.start(town.binary, 1);
-      await town.mock.fault("fenced", fencing);
-      town.relay = await Relay.start(town.mock.url);
-      [town.fixed, town.adaptive] = await Promise.all(["fixed", "adaptive"].map((signal) => town.gateway(signal)));
+      fixture.mock = await Mock.start(fixture.binary, 1);
+      await fixture.mock.fault("fenced", fencing);
+      fixture.relay = await Relay.start(fixture.mock.url);
+      [fixture.fixed, fixture.adaptive] = await Promise.all(["fixed", "adaptive"].map((signal) => fixture.gateway(signal)));
     } catch (err) {
-      await town.close();
+      await fixture.close();
       throw err;
     }
-    return town;
+    return fixture;
   }
 
   async gateway(signal) {

@@ -26,15 +26,15 @@ func environment(name string) (string, bool) {
 	return "the-value-of-" + name + "-in-the-pages", true
 }
 
-// town is what the pages speak of: two mocks, and a gateway in front of them.
-type town struct {
+// mocks are what the pages speak of: two mocks, and a gateway in front of them.
+type mocks struct {
 	primary, backup *mock.Server
 	urls            map[string]string // address in the pages -> base URL
 }
 
-func newTown(t *testing.T) *town {
+func newMocks(t *testing.T) *mocks {
 	t.Helper()
-	w := &town{primary: mock.New(mock.Options{Seed: 1}), backup: mock.New(mock.Options{Seed: 1}), urls: map[string]string{}}
+	w := &mocks{primary: mock.New(mock.Options{Seed: 1}), backup: mock.New(mock.Options{Seed: 1}), urls: map[string]string{}}
 	for addr, m := range map[string]*mock.Server{"127.0.0.1:8401": w.primary, "127.0.0.1:8402": w.backup} {
 		srv := httptest.NewServer(m)
 		t.Cleanup(func() { m.Close(); srv.Close() })
@@ -43,17 +43,17 @@ func newTown(t *testing.T) *town {
 	return w
 }
 
-// house is a gateway with a configuration of the pages.
-type house struct {
+// gateway is one with a configuration of the pages.
+type gateway struct {
 	*app.App
 	log  *lines
 	file string
 }
 
 // open starts a gateway with the quick start's file, edited.
-func (w *town) open(t *testing.T, edit ...string) *house {
+func (w *mocks) open(t *testing.T, edit ...string) *gateway {
 	t.Helper()
-	h := &house{log: &lines{}, file: filepath.Join(t.TempDir(), "backstop.yaml")}
+	h := &gateway{log: &lines{}, file: filepath.Join(t.TempDir(), "backstop.yaml")}
 	text := w.local(quickstart(t))
 	for i := 0; i+1 < len(edit); i += 2 {
 		if !strings.Contains(text, edit[i]) {
@@ -82,7 +82,7 @@ func (w *town) open(t *testing.T, edit ...string) *house {
 }
 
 // local puts the mocks' real addresses in the place of those in the pages.
-func (w *town) local(text string) string {
+func (w *mocks) local(text string) string {
 	for addr, url := range w.urls {
 		text = strings.ReplaceAll(text, "http://"+addr, url)
 	}
@@ -90,7 +90,7 @@ func (w *town) local(text string) string {
 }
 
 // admin is the address of the admin plane.
-func (h *house) admin() string {
+func (h *gateway) admin() string {
 	url, _, _ := strings.Cut(h.AdminURL(), "/?")
 	return url
 }
@@ -117,8 +117,8 @@ func eventually(t *testing.T, what string, ok func() bool) {
 	}
 }
 
-// scraped asks a house for its metrics.
-func (h *house) scraped(t *testing.T) string {
+// scraped asks a gateway for its metrics.
+func (h *gateway) scraped(t *testing.T) string {
 	t.Helper()
 	a := send(t, &request{method: http.MethodGet, url: h.admin() + "/metrics", header: http.Header{"Authorization": {"Bearer " + adminToken}}})
 	return a.body

@@ -12,29 +12,29 @@ import (
 	"backstop/wire"
 )
 
-// tongue is one dialect as its callers and upstreams use it in a test. What it
+// fixture is one dialect as its callers and upstreams use it in a test. What it
 // says is made out of the words of the hub, so every test holds for all of them.
-type tongue struct{ room wire.HubRoom }
+type fixture struct{ room wire.HubRoom }
 
-func tongueOf(d backstop.Dialect) tongue { return tongue{Rooms()[d].(wire.HubRoom)} }
+func fixtureOf(d backstop.Dialect) fixture { return fixture{Rooms()[d].(wire.HubRoom)} }
 
 // pairs runs a test for each caller and each upstream of another dialect.
-func pairs(t *testing.T, test func(t *testing.T, caller, up tongue)) {
+func pairs(t *testing.T, test func(t *testing.T, caller, up fixture)) {
 	for from := range Rooms() {
 		for to := range Rooms() {
 			if from == to || to == backstop.Responses {
 				continue
 			}
-			t.Run(string(from)+" caller, "+string(to)+" upstream", func(t *testing.T) { test(t, tongueOf(from), tongueOf(to)) })
+			t.Run(string(from)+" caller, "+string(to)+" upstream", func(t *testing.T) { test(t, fixtureOf(from), fixtureOf(to)) })
 		}
 	}
 }
 
 // everyPair runs a test for each caller and each upstream.
-func everyPair(t *testing.T, test func(t *testing.T, caller, up tongue)) {
+func everyPair(t *testing.T, test func(t *testing.T, caller, up fixture)) {
 	pairs(t, test)
 	for d := range Rooms() {
-		t.Run(string(d)+" caller and upstream", func(t *testing.T) { test(t, tongueOf(d), tongueOf(d)) })
+		t.Run(string(d)+" caller and upstream", func(t *testing.T) { test(t, fixtureOf(d), fixtureOf(d)) })
 	}
 }
 
@@ -65,7 +65,7 @@ func withSchema(p *wire.Prompt) *wire.Prompt {
 }
 
 // asks is a caller's request.
-func (g tongue) asks(t testing.TB, p *wire.Prompt) *wire.Request {
+func (g fixture) asks(t testing.TB, p *wire.Prompt) *wire.Request {
 	t.Helper()
 	own := *p
 	own.Dialect = g.room.Dialect()
@@ -98,7 +98,7 @@ func vendorOf(d backstop.Dialect) string {
 
 // says is a stream of an upstream, an event a string. It ends as the dialect
 // has it unless the last delta is none that ends.
-func (g tongue) says(list ...wire.Delta) []string {
+func (g fixture) says(list ...wire.Delta) []string {
 	e := g.room.Encoder(wire.Head{ID: "id_" + string(g.room.Dialect()), Created: 1, Model: "m-" + string(g.room.Dialect())})
 	w := g.room.Writer(&wire.Request{Dialect: g.room.Dialect(), Op: wire.Chat, Stream: true, UsageOn: true, Choices: 1})
 	var out []string
@@ -116,17 +116,17 @@ func (g tongue) says(list ...wire.Delta) []string {
 }
 
 // tells is a whole answer of text.
-func (g tongue) tells(pieces ...string) []string {
+func (g fixture) tells(pieces ...string) []string {
 	return g.says(append(texts(pieces...), ended(wire.EndStop)...)...)
 }
 
 // begins is the begin of an answer, and what follows it.
-func (g tongue) begins(pieces []string, then ...string) []string {
+func (g fixture) begins(pieces []string, then ...string) []string {
 	return append(g.says(texts(pieces...)...), then...)
 }
 
 // calls is a whole answer that calls a tool.
-func (g tongue) calls(arguments ...string) []string {
+func (g fixture) calls(arguments ...string) []string {
 	list := []wire.Delta{{Kind: wire.DeltaStart, ID: "a1", Model: "mu"}, {Kind: wire.DeltaCall, ID: "call_1", Name: "look"}}
 	for _, text := range arguments {
 		list = append(list, wire.Delta{Kind: wire.DeltaArguments, Text: text})
@@ -149,10 +149,10 @@ func ended(e wire.Ending) []wire.Delta {
 }
 
 // plain is the plain body of a stream.
-func (g tongue) plain(events []string) string { return string(g.sum(strings.Join(events, ""))) }
+func (g fixture) plain(events []string) string { return string(g.sum(strings.Join(events, ""))) }
 
 // sum puts a stream together.
-func (g tongue) sum(stream string) []byte {
+func (g fixture) sum(stream string) []byte {
 	whole := g.room.Aggregator(&wire.Request{Dialect: g.room.Dialect(), Op: wire.Chat, Stream: true, UsageOn: true, Choices: 1})
 	for list := sse.NewReader(strings.NewReader(stream), 0); ; {
 		ev, err := list.Next()
@@ -176,7 +176,7 @@ type heard struct {
 }
 
 // hears reads an answer as a caller of the dialect does.
-func (g tongue) hears(t testing.TB, stream bool, got string) (h heard) {
+func (g fixture) hears(t testing.TB, stream bool, got string) (h heard) {
 	t.Helper()
 	h.body = []byte(got)
 	if stream {
@@ -200,7 +200,7 @@ func (g tongue) hears(t testing.TB, stream bool, got string) (h heard) {
 }
 
 // judges follows a stream as a reader of the dialect.
-func (g tongue) judges(stream string) backstop.Outcome {
+func (g fixture) judges(stream string) backstop.Outcome {
 	read := g.room.Reader(&wire.Request{Op: wire.Chat, Stream: true, Choices: 1}, &wire.Reply{Status: 200, Dialect: g.room.Dialect(), Caller: g.room.Dialect()})
 	for list := sse.NewReader(strings.NewReader(stream), 0); ; {
 		ev, err := list.Next()
@@ -214,9 +214,9 @@ func (g tongue) judges(stream string) backstop.Outcome {
 }
 
 // speak makes upstreams speak dialects.
-func speak(primary, backup tongue, more ...func(*backstop.Plan)) func(*backstop.Plan) {
+func speak(primary, backup fixture, more ...func(*backstop.Plan)) func(*backstop.Plan) {
 	return func(p *backstop.Plan) {
-		for i, g := range [...]tongue{primary, backup} {
+		for i, g := range [...]fixture{primary, backup} {
 			p.Upstreams[i].Dialect, p.Upstreams[i].Vendor = g.room.Dialect(), vendorOf(g.room.Dialect())
 			if g.room.Dialect() == backstop.Responses { // one that serves such calls itself
 				p.Upstreams[i].Dialect, p.Upstreams[i].Vendor = backstop.OpenAI, "openai"
@@ -229,7 +229,7 @@ func speak(primary, backup tongue, more ...func(*backstop.Plan)) func(*backstop.
 }
 
 // ask serves a call of a caller of the dialect.
-func (h *house) ask(g tongue, p *wire.Prompt) (*page, *backstop.Event) {
+func (h *house) ask(g fixture, p *wire.Prompt) (*page, *backstop.Event) {
 	h.t.Helper()
 	return h.serve(context.Background(), &Call{Request: g.asks(h.t, p), ID: "req_1", Caller: "web"})
 }

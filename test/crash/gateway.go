@@ -24,8 +24,8 @@ type setup struct {
 	local           string        // text of a template
 }
 
-// house is the whole program between a caller and two upstreams.
-type house struct {
+// gateway is the whole program between a caller and two upstreams.
+type gateway struct {
 	setup
 	primary, backup *fake
 	app             *app.App
@@ -36,11 +36,11 @@ type house struct {
 const adminToken = "an-admin-token-of-the-crash-test"
 
 // open starts the upstreams and the program.
-func open(s setup) (h *house, err error) {
+func open(s setup) (h *gateway, err error) {
 	if s.gap == 0 {
 		s.gap = s.pace.of(15 * time.Millisecond)
 	}
-	h = &house{setup: s, conns: &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 256, ReadBufferSize: 4 << 10, WriteBufferSize: 4 << 10}}
+	h = &gateway{setup: s, conns: &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 256, ReadBufferSize: 4 << 10, WriteBufferSize: 4 << 10}}
 	defer func() {
 		if err != nil {
 			h.close()
@@ -69,7 +69,7 @@ func open(s setup) (h *house, err error) {
 	return h, nil
 }
 
-func (h *house) close() {
+func (h *gateway) close() {
 	h.conns.CloseIdleConnections()
 	if h.app != nil {
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
@@ -84,7 +84,7 @@ func (h *house) close() {
 }
 
 // file is what an operator would have written.
-func (h *house) file() string {
+func (h *gateway) file() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "listen: 127.0.0.1:0\nadmin: {listen: \"127.0.0.1:0\", token: %s}\nlog: {level: error}\n%s", adminToken, h.pace.lines())
 	fmt.Fprintf(&b, "upstreams:\n  primary:\n    base_url: http://%s/v1\n    allow_private: true\n    key: sk-crash-primary\n%s", h.primary.addr, indent("    ", h.setup.primary))

@@ -2,8 +2,8 @@ package cases
 
 import "fmt"
 
-// responsesTongue is the Responses form, with an upstream that serves it itself.
-var responsesTongue = tongue{
+// responsesFixture is the Responses form, with an upstream that serves it itself.
+var responsesFixture = fixture{
 	name: "responses", config: "vendor: openai\n", place: "/v1", keys: "Authorization",
 	path: func(bool) string { return "/v1/responses" },
 	body: func(stream bool) string { return asks(stream, `"input":"hi"`) },
