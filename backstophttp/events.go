@@ -124,10 +124,8 @@ func (f *follower) take(ev *sse.Event, err error) {
 		return
 	}
 	switch {
-	case ev != nil && err == sse.ErrTruncated: // a clean end that only forgot the blank line
-		last := *ev
-		last.Raw = append(append([]byte(nil), ev.Raw...), "\n\n"...)
-		f.event(&last)
+	case ev != nil && err == sse.ErrTruncated: // a clean end that only forgot the blank line; writers add it
+		f.event(ev)
 		err = io.EOF
 	case ev != nil && err == nil:
 		f.event(ev)

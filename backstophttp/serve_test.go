@@ -89,6 +89,18 @@ func TestSilenceGoesToTheBackup(t *testing.T) {
 	}
 }
 
+func TestAStreamThatForgetsItsLastBlankLineGetsThatAndNoOther(t *testing.T) {
+	last := strings.TrimRight(finish("stop"), "\n")
+	for _, end := range []string{"", "\n", "\r", "\r\n"} {
+		in(t, setup{primary: answers(role, token("a"), last+end)}, func(h *house) {
+			p, _ := h.call(stream)
+			if want := role + token("a") + last + "\n\n"; !strings.HasPrefix(p.String(), want) || !strings.HasSuffix(p.String(), done) || strings.Contains(p.String(), "\n\n\n") || strings.Contains(p.String(), "\r") {
+				t.Errorf("after %q the caller got %q, want %q", end, p.String(), want)
+			}
+		})
+	}
+}
+
 func TestFailuresBeforeTheFirstTokenGoToTheBackupAtOnce(t *testing.T) {
 	for name, c := range map[string]struct {
 		primary http.HandlerFunc

@@ -12,14 +12,13 @@ import (
 // the document has one reading.
 type careless struct {
 	*rand.Rand
-	open, shut    string // of strings
-	bare, python  bool
-	comma, colon  string
-	trailing      bool
-	comments      bool
-	spaced        bool
-	wide          bool // brackets
-	wrapped, tail string
+	open, shut   string // of strings
+	bare, python bool
+	comma, colon string
+	trailing     bool
+	comments     bool
+	spaced       bool
+	wide         bool // brackets
 }
 
 func pickOne(d *rand.Rand, of ...string) string { return of[d.IntN(len(of))] }

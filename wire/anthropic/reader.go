@@ -22,8 +22,6 @@ type reader struct {
 	piece  string // tool input of the latest event
 	tooled string // name of the tool that the latest event calls
 	block  int    // of either of them
-
-	input, output int // reported tokens, -1 = none
 }
 
 // Reader follows a Messages stream.

@@ -23,8 +23,6 @@ type reader struct {
 	word   string // finish reason of the first candidate in it, in the shared words
 	pieces []piece
 	called map[int]int // function calls so far, by candidate
-
-	input, output int // reported tokens, -1 = none
 }
 
 // seats is a set of candidates.

@@ -26,8 +26,6 @@ type reader struct {
 	// plain: something other than reasoning and refusal was said. refuses:
 	// there was a piece of a refusal, or a filter ended the answer.
 	plain, refuses bool
-
-	input, output int // reported tokens, -1 = none
 }
 
 // Reader follows a stream.
