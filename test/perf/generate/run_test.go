@@ -52,7 +52,7 @@ func TestLoads(t *testing.T) {
 					t.Fatal(err)
 				// A stock proxy on a busy machine now and then cuts an answer; that
 				// is for the generator to count, not to prevent.
-				case r.Good == 0 || r.Bad > 0 && place == "direct" || r.Bad*10 > r.Good || r.Answer.N == 0:
+				case r.Good == 0 || r.Bad > 0 && place == "direct" || r.Bad*2 > r.Good || r.Answer.N == 0:
 					t.Errorf("got %+v", r)
 				case o.Once && r.Good+r.Bad != o.Connections:
 					t.Errorf("got %d answers, want %d", r.Good, o.Connections)
