@@ -276,6 +276,34 @@ func TestAnOperatorWhoMendedAKeyLiftsItsPark(t *testing.T) {
 	}
 }
 
+func TestARefusalOfAnAttemptThatBeganWithTheOldKeySaysNothingAboutTheNewOne(t *testing.T) {
+	refused := Outcome{Class: Limited, Kind: KindAuth, Status: 401, Park: ParkKey, NextTier: true}
+	for name, c := range map[string]struct {
+		renewed, began time.Duration
+		parked         bool
+	}{
+		"renewed while it ran":               {500 * time.Millisecond, 0, false},
+		"renewed at its very start":          {0, 0, false},
+		"renewed before":                     {0, time.Second, true},
+		"renewed once the refusal was known": {1500 * time.Millisecond, 0, false},
+	} {
+		w := newWorld(t, pair(func(p *Plan) {
+			p.Routes[0].Tiers = p.Routes[0].Tiers[:1]
+			p.Upstreams[0].Keys = []secret.Value{secret.New("a-key")}
+		}))
+		w.acts["primary"] = then(answers(time.Second, refused), good)
+		w.at(c.renewed, func() { w.e.Rekeyed(w.now, "primary", 0) })
+		w.at(c.began, func() { w.begin(Request{}) })
+		w.run(3 * time.Second)
+		w.begin(Request{})
+		w.run(6 * time.Second)
+		if parked := w.asked["primary"] == 1; parked != c.parked {
+			t.Errorf("%s: asked %d times", name, w.asked["primary"])
+		}
+		w.checkIdle()
+	}
+}
+
 func TestAStallAfterCommitIsAnErrorNotASecondUpstream(t *testing.T) {
 	w := newWorld(t, pair())
 	w.acts["backup"] = good

@@ -39,8 +39,9 @@ type parkEntry struct {
 
 // parks is a table of what is skipped until when. Safe for concurrent use.
 type parks struct {
-	mu sync.Mutex
-	m  map[parkID]*parkEntry
+	mu      sync.Mutex
+	m       map[parkID]*parkEntry
+	renewed map[int]time.Time // since when a key is the one it is now
 }
 
 func newParks() *parks { return &parks{m: map[parkID]*parkEntry{}} }
@@ -109,10 +110,14 @@ func (p *parks) release(id parkID) {
 }
 
 // set parks id. began is the start of the attempt that was refused: refusals
-// of attempts that were already under way do not lengthen the row.
-func (p *parks) set(now time.Time, id parkID, o *Outcome, began time.Time) time.Time {
+// of attempts that were already under way do not lengthen the row, and park
+// nothing if the key has become another one since.
+func (p *parks) set(now time.Time, id parkID, o *Outcome, began time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if at, ok := p.renewed[id.key]; ok && !began.After(at) {
+		return
+	}
 	e := p.m[id]
 	if e == nil {
 		if len(p.m) >= maxParks {
@@ -128,7 +133,6 @@ func (p *parks) set(now time.Time, id parkID, o *Outcome, began time.Time) time.
 		e.until, e.named = until, o.HasHint && o.Hint > 0
 	}
 	e.why, e.said, e.held = o.Kind, o.Status, false
-	return e.until
 }
 
 // drop makes room: entries whose time is over first, else the earliest.

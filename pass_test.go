@@ -48,8 +48,12 @@ func TestPassagesStayAwayFromParkedKeys(t *testing.T) {
 		}, time.Second, 0, false},
 		"a new key was read": {"", func(e *Engine) {
 			e.Passed(epoch, "u", 0, epoch, &auth)
-			e.Rekeyed("u", 0)
+			e.Rekeyed(epoch, "u", 0)
 		}, time.Second, 0, false},
+		"a new key was read before the old one's refusal came": {"", func(e *Engine) {
+			e.Rekeyed(epoch.Add(time.Millisecond), "u", 0)
+			e.Passed(epoch.Add(time.Second), "u", 0, epoch, &auth)
+		}, 2 * time.Second, 0, false},
 		"a later one went well": {"", func(e *Engine) {
 			e.Passed(epoch, "u", 0, epoch, &rate)
 			e.Passed(epoch.Add(11*time.Second), "u", 0, epoch.Add(10*time.Second), &Outcome{Class: OK})

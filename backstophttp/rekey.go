@@ -83,6 +83,6 @@ func (d *Driver) renew(u *backstop.Upstream, key int) bool {
 	if err != nil || !changed {
 		return false
 	}
-	d.engine.Rekeyed(u.Name, key)
+	d.engine.Rekeyed(time.Now(), u.Name, key)
 	return true
 }
