@@ -17,7 +17,7 @@ func (d *Driver) Abort() {
 	}
 	close(d.aborted)
 	for r := range d.running {
-		d.works.Go(r.abort) // waits for a write to a slow reader
+		d.works.run(r.abort) // waits for a write to a slow reader
 	}
 }
 

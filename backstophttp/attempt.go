@@ -196,7 +196,7 @@ func (a *attempt) release(d *Driver) {
 	case a.body == nil:
 	case a.tail && !a.dropped:
 		body, cancel := a.body, a.cancel
-		d.works.Go(func() { drain(body, cancel) })
+		d.works.run(func() { drain(body, cancel) })
 		return
 	default:
 		_ = a.body.Close()

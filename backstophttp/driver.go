@@ -63,7 +63,7 @@ type Driver struct {
 
 	poke  chan struct{} // asks the probe loop to look again
 	stop  context.CancelFunc
-	works sync.WaitGroup // probe loop, probes, drains and calls
+	works works // probe loop, probes, drains and calls
 }
 
 // NewDriver builds a driver and starts its probe loop. It fails on a plan
@@ -94,7 +94,7 @@ func NewDriver(p *backstop.Plan, o Options) (*Driver, error) {
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	d.stop, d.closed = stop, ctx.Done()
-	d.works.Go(func() { d.probes(ctx) })
+	d.works.run(func() { d.probes(ctx) })
 	return d, nil
 }
 
@@ -151,14 +151,9 @@ func (d *Driver) Plan() *backstop.Plan { return d.plan }
 // that cancels their contexts.
 func (d *Driver) Close(ctx context.Context) error {
 	d.stop()
-	over := make(chan struct{})
-	go func() {
-		d.works.Wait()
-		close(over)
-	}()
 	var err error
 	select {
-	case <-over:
+	case <-d.works.over():
 	case <-ctx.Done():
 		err = ctx.Err()
 	}

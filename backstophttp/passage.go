@@ -43,8 +43,8 @@ type Passage struct {
 // that breaks off ends in a panic with http.ErrAbortHandler, which tells
 // net/http to cut the caller's connection.
 func (d *Driver) Pass(ctx context.Context, w http.ResponseWriter, p *Passage) *backstop.Event {
-	d.works.Add(1)
-	defer d.works.Done()
+	d.works.add()
+	defer d.works.done()
 	began := time.Now()
 	s := &passing{d: d, p: p, out: answer{w: w}}
 	o := s.run(ctx)
@@ -77,7 +77,7 @@ func (s *passing) run(ctx context.Context) (o backstop.Outcome) {
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	s.d.works.Go(func() {
+	s.d.works.run(func() {
 		select {
 		case <-s.d.aborted:
 			cancel()

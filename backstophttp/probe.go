@@ -54,7 +54,7 @@ func (d *Driver) start(ctx context.Context, slots chan struct{}) time.Time {
 		case <-ctx.Done():
 			return time.Time{}
 		}
-		d.works.Go(func() {
+		d.works.run(func() {
 			d.probe(ctx, p)
 			<-slots
 			d.look()

@@ -45,7 +45,7 @@ func (d *Driver) rekey(u *backstop.Upstream, key int, o *backstop.Outcome) {
 	if busy {
 		return
 	}
-	d.works.Go(func() {
+	d.works.run(func() {
 		defer func() {
 			r.mu.Lock()
 			delete(r.now, id)

@@ -88,8 +88,8 @@ type run struct {
 // written or the caller is gone; the event it returns was already given to
 // Options.Observe. Canceling ctx means that the caller left.
 func (d *Driver) Serve(ctx context.Context, w http.ResponseWriter, c *Call) *backstop.Event {
-	d.works.Add(1)
-	defer d.works.Done()
+	d.works.add()
+	defer d.works.done()
 	r := &run{d: d, c: c, req: c.Request, room: d.options.Rooms[c.Request.Dialect], route: d.plan.Route(c.Request.Model)}
 	r.recall()
 	r.unstored()

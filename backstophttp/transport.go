@@ -84,7 +84,7 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 func (t *Transport) serve(req *http.Request, c *Call) (*http.Response, error) {
 	ctx, cancel := context.WithCancel(req.Context())
 	p := newPipe(cancel)
-	t.driver.works.Go(func() {
+	t.driver.works.run(func() {
 		stop := context.AfterFunc(ctx, func() { _ = p.w.CloseWithError(context.Cause(ctx)) })
 		t.driver.Serve(ctx, p, c)
 		stop()

@@ -5,6 +5,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -186,10 +187,15 @@ func callers(cfg *config.Config) []server.Caller {
 }
 
 // Reload loads the configuration again and puts it in force. A bad one is
-// reported and changes nothing.
+// reported and changes nothing. Once Stop has begun it is refused.
 func (a *App) Reload() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	select {
+	case <-a.stopped:
+		return errors.New("the configuration is not reloaded: the process is stopping")
+	default:
+	}
 	before := a.config.Load()
 	cfg, warnings, err := a.opt.Load()
 	if err == nil {

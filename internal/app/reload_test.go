@@ -121,6 +121,33 @@ func TestAThousandReloadsUnderLoadLoseNoCall(t *testing.T) {
 	t.Logf("%d calls during %d reloads", calls.Load(), reloads)
 }
 
+func TestNoPlanComesIntoForceOnceTheProcessStops(t *testing.T) {
+	h := newHouse(t, false)
+	reloads, begun := make(chan error), make(chan struct{})
+	go func() {
+		for i := 0; ; i++ {
+			if err := h.Reload(); err != nil {
+				reloads <- err
+				return
+			}
+			if i == 3 {
+				close(begun)
+			}
+		}
+	}()
+	<-begun
+	if err := h.Stop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	last := h.driver.Load()
+	if err := <-reloads; !strings.Contains(err.Error(), "stopping") {
+		t.Errorf("the last reload failed with: %v", err)
+	}
+	if err := h.Reload(); err == nil || h.driver.Load() != last {
+		t.Errorf("a reload after the end: %v", err)
+	}
+}
+
 // oneCall is "" if a call was answered with 200 and a whole body.
 func oneCall(base string) string {
 	resp, err := http.Post(base+"/v1/chat/completions", "application/json", strings.NewReader(`{"model":"gpt-4o","messages":[{"role":"user","content":"hi"}]}`))

@@ -55,6 +55,8 @@ func (a *App) Stop(ctx context.Context) error {
 	rest, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
 	a.forget()
+	a.mu.Lock() // a reload that runs ends first, and no other one begins
+	defer a.mu.Unlock()
 	_ = a.driver.Load().Close(rest)
 	a.closer.Wait() // their calls ended with the server
 	a.log.Info("stopped")
