@@ -90,14 +90,19 @@ func (h *gateway) stock() *httptest.Server {
 			p.SetURL(&url.URL{Scheme: "http", Host: h.primary.addr})
 		},
 	}
-	return httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return httptest.NewServer(wholeBodies(proxy))
+}
+
+// wholeBodies reads a request before it is passed on.
+func wholeBodies(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
 			return
 		}
 		r.Body = io.NopCloser(bytes.NewReader(body))
-		proxy.ServeHTTP(w, r)
-	}))
+		next.ServeHTTP(w, r)
+	})
 }
 
 // round measures the ways to the upstream: directly, through the gateway,

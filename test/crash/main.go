@@ -12,11 +12,18 @@ import (
 )
 
 func main() {
+	if len(os.Args) > 1 && os.Args[1] == "as" {
+		if err := playPart(os.Args[2:]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
 	fast := flag.Bool("fast", false, "a tenth of all times")
 	jsonFile := flag.String("json", "", "write the scorecard to this file")
 	svgFile := flag.String("svg", "", "draw the scorecard into this file")
 	only := flag.String("only", "", "comma-separated ids, for example S08,X10; cost and streams are the figures")
-	streams := flag.Bool("streams", false, "also hold 4,000 slow streams for two minutes")
+	streams := flag.Bool("streams", false, "also hold 4,000 slow streams for two minutes, twice")
 	flag.Parse()
 	p := fullPace
 	if *fast {

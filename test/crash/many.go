@@ -1,79 +1,95 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"runtime/debug"
-	"strconv"
-	"strings"
 	"sync"
 	"time"
 )
 
-// many is what thousands of slow streams showed.
+// many is what thousands of slow streams showed, over each protocol that an
+// upstream may speak.
 type many struct {
-	Streams int     `json:"streams"`
-	Events  int     `json:"events"`  // of each
-	Perfect int     `json:"perfect"` // streams with every event once, in order, and an end
-	Odd     string  `json:"odd,omitempty"`
-	Direct  float64 `json:"direct_kib"`  // KiB of memory a stream with caller and upstream alone
-	Stock   float64 `json:"stock_kib"`   // what it costs more with a stock reverse proxy between them
-	Gateway float64 `json:"gateway_kib"` // and with the gateway between them
+	Streams int   `json:"streams"`
+	Events  int   `json:"events"` // of each
+	Over    []way `json:"over"`
 }
 
-// measureMany opens n streams of one event a second. The process holds caller,
-// upstream and gateway; the same streams without the gateway are taken off.
+// way is a protocol of the upstream.
+type way struct {
+	Name    string  `json:"name"`
+	Perfect int     `json:"perfect"` // streams with every event once, in order, and an end
+	Odd     string  `json:"odd,omitempty"`
+	Gateway float64 `json:"gateway_kib"` // what the gateway's process grows by, KiB a stream
+	Stock   float64 `json:"stock_kib"`   // … a stock reverse proxy's
+}
+
+// measureMany opens n streams of one event a second through a gateway in a
+// process of its own, and the same through a stock reverse proxy.
 func measureMany(ctx context.Context, n int, last time.Duration) (*many, error) {
 	m := &many{Streams: n, Events: int(last / time.Second)}
-	h, err := open(setup{pace: fullPace, primary: "limits: {inflight: 0}\n"})
-	if err != nil {
-		return nil, err
-	}
-	defer h.close()
-	h.primary.play("short", tick(30, time.Second))
-	h.primary.play("tick", tick(m.Events, time.Second))
-	stock := h.stock()
-	defer stock.Close()
-	if m.Direct, _, err = h.weigh(ctx, n, "http://"+h.primary.addr, "short"); err != nil {
-		return nil, err
-	}
-	if m.Stock, _, err = h.weigh(ctx, n, stock.URL, "short"); err != nil {
-		return nil, err
-	}
-	var all []ticked
-	if m.Gateway, all, err = h.weigh(ctx, n, h.url, "tick"); err != nil {
-		return nil, err
-	}
-	m.Stock, m.Gateway = m.Stock-m.Direct, m.Gateway-m.Direct
-	for _, s := range all {
-		if s.err == nil && s.disorder == "" && s.events == m.Events && s.finished {
-			m.Perfect++
-		} else if m.Odd == "" {
-			m.Odd = fmt.Sprintf("from %s, %d events, first after %s, %s, end mark %t, %v", s.from, s.events, s.first.Round(time.Millisecond), s.disorder, s.finished, s.err)
+	for _, p := range []string{plainHTTP1, secureHTTP2} {
+		w, err := measureWay(ctx, p, n, m.Events)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", p, err)
 		}
+		m.Over = append(m.Over, w)
 	}
 	return m, nil
 }
 
-// weigh runs n streams and returns the memory of each in KiB.
-func (h *gateway) weigh(ctx context.Context, n int, url, model string) (float64, []ticked, error) {
-	base, err := calmMemory()
+// shortTicks is how many events the streams have that only memory is of.
+const shortTicks = 30
+
+func measureWay(ctx context.Context, protocol string, n, events int) (w way, err error) {
+	w.Name = protocol
+	h, err := open(setup{pace: fullPace})
+	if err != nil {
+		return w, err
+	}
+	defer h.close()
+	h.primary.play("short", tick(min(events, shortTicks), time.Second))
+	h.primary.play("tick", tick(events, time.Second))
+	front, err := h.front(protocol)
+	if err != nil {
+		return w, err
+	}
+	defer front.close()
+	if w.Stock, _, err = h.weigh(ctx, n, asStock, front, "short"); err != nil {
+		return w, err
+	}
+	var all []ticked
+	if w.Gateway, all, err = h.weigh(ctx, n, asGateway, front, "tick"); err != nil {
+		return w, err
+	}
+	for _, s := range all {
+		if s.err == nil && s.disorder == "" && s.events == events && s.finished {
+			w.Perfect++
+		} else if w.Odd == "" {
+			w.Odd = fmt.Sprintf("from %s, %d events, first after %s, %s, end mark %t, %v", s.from, s.events, s.first.Round(time.Millisecond), s.disorder, s.finished, s.err)
+		}
+	}
+	return w, nil
+}
+
+// weigh runs n streams through a process of its own and returns the KiB that
+// it grows by for each: from after its first streams to its highest.
+func (h *gateway) weigh(ctx context.Context, n int, role string, front *front, model string) (float64, []ticked, error) {
+	p, err := startProcess(ctx, role, front)
 	if err != nil {
 		return 0, nil, err
 	}
-	peak, all := h.manyOf(ctx, n, url, model)
-	h.conns.CloseIdleConnections()
-	rest(ctx, time.Second)
-	return (peak - base) / float64(n), all, nil
-}
-
-// manyOf runs n streams that begin over two seconds and returns the highest
-// memory of the process while they all run.
-func (h *gateway) manyOf(ctx context.Context, n int, url, model string) (peak float64, all []ticked) {
-	all = make([]ticked, n)
+	defer p.stop()
+	for range 3 {
+		warm, cancel := context.WithTimeout(ctx, 3*time.Second)
+		_ = h.follow(warm, p.url, "short", 0)
+		cancel()
+	}
+	base, err := p.memory()
+	if err != nil {
+		return 0, nil, err
+	}
 	over, watched := make(chan struct{}), make(chan float64)
 	go func() {
 		highest := 0.0
@@ -83,50 +99,41 @@ func (h *gateway) manyOf(ctx context.Context, n int, url, model string) (peak fl
 				watched <- highest
 				return
 			case <-time.After(time.Second):
-				if kib, err := memory(); err == nil {
+				if kib, err := p.memory(); err == nil {
 					highest = max(highest, kib)
 				}
 			}
 		}
 	}()
+	all := h.manyOf(ctx, n, p.url, model)
+	close(over)
+	peak := <-watched
+	h.conns.CloseIdleConnections()
+	if peak == 0 {
+		return 0, nil, errors.New("the process was gone before its memory was read")
+	}
+	return (peak - base) / float64(n), all, nil
+}
+
+// manyOf runs n streams that begin over two seconds.
+func (h *gateway) manyOf(ctx context.Context, n int, url, model string) []ticked {
+	all := make([]ticked, n)
 	var wait sync.WaitGroup
 	for i := range all {
 		rest(ctx, 2*time.Second/time.Duration(n))
 		wait.Go(func() { all[i] = h.follow(ctx, url, model, 0) })
 	}
 	wait.Wait()
-	close(over)
-	return <-watched, all
-}
-
-// calmMemory is the memory after everything unused was given back.
-func calmMemory() (float64, error) {
-	debug.FreeOSMemory()
-	return memory()
-}
-
-var errMemory = errors.New("the memory of the process is unknown; the figure needs Linux")
-
-// memory is the resident memory of this process in KiB.
-func memory() (float64, error) {
-	data, err := os.ReadFile("/proc/self/status")
-	if err != nil {
-		return 0, errMemory
-	}
-	_, rest, ok := bytes.Cut(data, []byte("VmRSS:"))
-	line, _, _ := strings.Cut(string(rest), "kB")
-	kib, err := strconv.ParseFloat(strings.TrimSpace(line), 64)
-	if !ok || err != nil {
-		return 0, errMemory
-	}
-	return kib, nil
+	return all
 }
 
 func (m *many) String() string {
-	s := fmt.Sprintf("%d streams of one event a second for %d s: %d perfect; at the peak a stream takes %.1f KiB of caller and upstream, and more with a stock reverse proxy %.1f KiB, with the gateway %.1f KiB, garbage not yet collected included",
-		m.Streams, m.Events, m.Perfect, m.Direct, m.Stock, m.Gateway)
-	if m.Odd != "" {
-		s += "; the first odd one: " + m.Odd
+	s := fmt.Sprintf("%d streams of one event a second for %d s, the gateway in a process of its own, garbage not yet collected included", m.Streams, m.Events)
+	for _, w := range m.Over {
+		s += fmt.Sprintf("\n  %s upstream: %d perfect; a stream takes %.1f KiB, with a stock reverse proxy %.1f KiB", w.Name, w.Perfect, w.Gateway, w.Stock)
+		if w.Odd != "" {
+			s += "; the first odd one: " + w.Odd
+		}
 	}
 	return s
 }
