@@ -47,11 +47,16 @@ func TestLoads(t *testing.T) {
 				o := o
 				o.To = at
 				r, err := generate.Run(o)
+				// On a busy machine nothing may end in so short a time.
+				for err == nil && r.Good == 0 && r.Bad == 0 && !o.Once && o.Duration < 10*time.Second {
+					o.Duration *= 2
+					r, err = generate.Run(o)
+				}
 				switch {
 				case err != nil:
 					t.Fatal(err)
-				// A stock proxy on a busy machine now and then cuts an answer; that
-				// is for the generator to count, not to prevent.
+				// A stock proxy cuts an answer that begins before it has read the end
+				// of the request; that is for the generator to count, not to prevent.
 				case r.Good == 0 || r.Bad > 0 && place == "direct" || r.Bad*2 > r.Good || r.Answer.N == 0:
 					t.Errorf("got %+v", r)
 				case o.Once && r.Good+r.Bad != o.Connections:

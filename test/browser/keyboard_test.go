@@ -61,20 +61,3 @@ func TestEverythingIsReachedWithTheKeyboard(t *testing.T) {
 	}
 	p.clean()
 }
-
-func TestThePageFitsAPhone(t *testing.T) {
-	h := newGateway(t, text)
-	id := h.failedOver("503")
-	p := open(t, h.dashboard())
-	p.size(390, 844)
-	p.wait("the first screen", "document.querySelector('.tile')")
-	for _, name := range []string{"now", "upstreams", "calls", "calls/" + id, "config", "drill"} {
-		ask[bool](p, "location.hash = '#/"+name+"', true")
-		p.wait("the screen "+name, "document.querySelector('main .panel')")
-		if wide := ask[int](p, "document.documentElement.scrollWidth - innerWidth"); wide > 0 {
-			t.Errorf("%s is %d pixels too wide: %s", name, wide, ask[string](p, "(() => { const x = [...document.querySelectorAll('main *')].find((e) => e.getBoundingClientRect().right > innerWidth + 1 && !e.closest('.scroll, pre')); return x ? x.outerHTML.slice(0, 200) : ''; })()"))
-		}
-		p.shot("phone-" + strings.Split(name, "/")[0] + map[bool]string{true: "-why"}[strings.Contains(name, "/")])
-	}
-	p.clean()
-}
