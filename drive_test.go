@@ -118,6 +118,9 @@ func (w *world) prober() {
 			}
 			return
 		}
+		if !p.Began.Equal(w.now) {
+			w.t.Errorf("a probe that starts at %s says that it began at %s", w.now, p.Began)
+		}
 		w.probed[p.Upstream.Name]++
 		act := w.probes[p.Upstream.Name]
 		if act == nil {

@@ -25,19 +25,19 @@ func (c *Call) unsent(a *attempt) {
 
 // inexpressible is the error of a call that no upstream of its route can be
 // asked at all, with the first one's reason; nil if one can. Such a call is its
-// caller's to change: the local tier does not hide that.
+// caller's to change: neither the local tier nor an open breaker hides that.
 func (c *Call) inexpressible() *Failure {
-	var first *attempt
+	var first *Outcome
 	for i := range c.route.Tiers {
 		if c.route.Tiers[i].Local != nil {
 			continue
 		}
-		a := c.unsentAt(i)
-		if a == nil {
+		o := c.cannot(i)
+		if o == nil {
 			return nil
 		}
 		if first == nil {
-			first = a
+			first = o
 		}
 		if c.req.NoFallback {
 			break
@@ -46,13 +46,34 @@ func (c *Call) inexpressible() *Failure {
 	if first == nil {
 		return nil
 	}
-	o := &first.outcome
-	f := &Failure{Code: CodeInvalidRequest, Message: o.Message, Param: o.Param}
-	if o.Status == CodeNotFound.Status() {
+	f := &Failure{Code: CodeInvalidRequest, Message: first.Message, Param: first.Param}
+	if first.Status == CodeNotFound.Status() {
 		f.Code = CodeNotFound
 	}
 	f.Status = f.Code.Status()
 	return f
+}
+
+// cannot is why the upstream of a tier cannot be asked, nil if it can. One that
+// stood aside has not been tried.
+func (c *Call) cannot(tier int) *Outcome {
+	if a := c.unsentAt(tier); a != nil {
+		return &a.outcome
+	}
+	if c.req.Refuses == nil {
+		return nil
+	}
+	for _, s := range c.skips {
+		if s.Tier != tier {
+			continue
+		}
+		switch s.Why {
+		case "open", "parked", "rate", "full":
+			t := &c.route.Tiers[tier]
+			return c.req.Refuses(c.e.byName[t.Upstream].u, c.sent(t))
+		}
+	}
+	return nil
 }
 
 // unsentAt is the attempt at a tier whose upstream could not be asked.

@@ -53,6 +53,12 @@ type Request struct {
 	// Wake is called when a breaker opened under the call: it should ask Next
 	// again. It may be called from any goroutine and must not block. nil = none.
 	Wake func()
+	// Refuses says why an upstream cannot be asked this call with that model
+	// name, nil if it can. It is asked about upstreams that stand aside (open,
+	// parked, over a limit) when none answers, so that a call which none can
+	// take is told so whatever their state. It must always say the same of the
+	// same upstream. nil = all can.
+	Refuses func(u *Upstream, model string) *Outcome
 }
 
 // NewEngine builds the decisions for a validated plan.

@@ -8,7 +8,7 @@ func (c *Call) follow(now time.Time, a *attempt) {
 	switch {
 	case c.learn(a):
 		c.again(!a.plain)
-	case o.Class == Rejected && o.Param != "" && len(c.without) == 0 && droppable(o.Param):
+	case o.Class == Rejected && o.Param != "" && !o.Absent && len(c.without) == 0 && droppable(o.Param):
 		c.without = []string{o.Param}
 		c.again(a.plain)
 	case o.Class == Garbled && o.Kind == KindJSON && c.asksAgain(now, a):

@@ -126,6 +126,8 @@ type Outcome struct {
 
 	// Param is the parameter that the upstream rejected by name, "" = none.
 	Param string
+	// Absent: the request would be the same without Param.
+	Absent bool
 	// NoStream: the upstream rejected streaming itself; ask it plainly.
 	NoStream bool
 	// Spare: the answer is whole enough to be delivered, marked, if no tier has

@@ -12,6 +12,7 @@ type Probe struct {
 	Upstream *Upstream
 	Model    string
 	Scope    string // endpoint | model | quality | embed
+	Began    time.Time // when Due started it
 	Key      int
 	Stream   bool
 	JSON     bool
@@ -79,7 +80,7 @@ func (e *Engine) probe(now time.Time, s *upstreamState, g gate, t breaker.Ticket
 	}
 	first := s.u.Timeouts.FirstToken
 	return Probe{
-		ID: e.probes.Add(1), Upstream: s.u, Model: m.name, Scope: g.scope, Key: key,
+		ID: e.probes.Add(1), Upstream: s.u, Model: m.name, Scope: g.scope, Began: now, Key: key,
 		Stream: g.scope != "embed" && s.u.Unary != UnaryPlain && !m.plain.Load(),
 		JSON:   g.scope == "quality", Embed: g.scope == "embed",
 		Limit: first, Lease: min(first+time.Second, max(s.u.Breaker.Reset, first)),

@@ -88,7 +88,7 @@ func (c *Call) spare() *attempt {
 // even asked, because every breaker is open: the one that would probe first.
 // -1 = none. Better one call that may be answered than none.
 func (c *Call) lastHope(now time.Time) int {
-	if c.claims || c.spent > 0 {
+	if c.claims || c.spent > 0 || c.inexpressible() != nil {
 		return -1
 	}
 	best, at := -1, time.Duration(0)

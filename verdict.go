@@ -13,7 +13,8 @@ func (c *Call) verdict(now time.Time, a *attempt) {
 	c.ended = now
 }
 
-// broken ends a committed call: the caller has part of an answer.
+// broken ends a committed call: the caller has part of an answer. What the
+// upstream itself said is told as it would have been before the first token.
 func (c *Call) broken(a *attempt) *Failure {
 	o := &a.outcome
 	f := &Failure{Code: CodeStreamIncomplete, Message: c.tierName(a.tier) + " " + a.name + ": " + c.phrase(a)}
@@ -22,16 +23,20 @@ func (c *Call) broken(a *attempt) *Failure {
 		f.Code = CodeStreamStalled
 	case o.Kind == KindTooLarge:
 		f.Code = CodeEventTooLarge
-	case o.Class == Limited:
-		f.Code = CodeRateLimited
-	case o.Class == Broken && o.Kind != KindReset:
-		f.Code = CodeUpstreamUnavailable
+	case o.Class == Limited, o.Class == Broken && o.Kind != KindReset:
+		own := c.failureOf(a)
+		f.Code, f.Status, f.RetryAfter = own.Code, own.Status, own.RetryAfter
+	case o.Class == Rejected, o.Class == Refused:
+		f = c.failureOf(a)
+		f.Body = nil // the frame is ours
 	case o.Kind == KindTruncated:
 		f.Code = CodeJSONTruncated
 	case o.Kind == KindJSON:
 		f.Code = CodeJSONInvalid
 	}
-	f.Status = f.Code.Status()
+	if f.Status == 0 {
+		f.Status = f.Code.Status()
+	}
 	return f
 }
 

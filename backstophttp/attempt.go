@@ -55,6 +55,7 @@ type attempt struct {
 	stood    bool // a connection was there: something may have been sent
 	issuer   bool // it said which id later calls may name it by
 	finished bool // complete, although the upstream keeps the stream open
+	bugged   bool // the watchdog failed at it
 }
 
 // open prepares the attempt that the engine ordered.
@@ -140,7 +141,8 @@ func (r *run) headers(a *attempt) http.Header {
 // what no caller may know.
 func (r *run) settled(a *attempt, o backstop.Outcome) backstop.Outcome {
 	r.d.rekey(a.step.Upstream, a.step.Key, &o)
-	r.d.veil.cover(&o)
+	r.d.mask.cover(&o)
+	o.Absent = o.Class == backstop.Rejected && o.Param != "" && r.lacks(a, o.Param)
 	r.answered(a, &o)
 	o.Replayed = a.sent.Replayed()
 	if o.Status == 0 {

@@ -137,6 +137,7 @@ func (m *mending) closeCalls(end wire.FinishKind) (cut bool) {
 		short := res.Truncated || end != wire.FinishGood
 		cut = cut || short
 		switch {
+		case short && !m.r.unfinishedCalls():
 		case x.call != wire.NoCall && res.JSON != nil && bytes.HasPrefix(res.JSON, x.text):
 			m.put(m.writer.Argue(x.choice, x.call, res.JSON[len(x.text):]))
 			m.a.repaired = kinds(m.a.repaired, res.Repairs)

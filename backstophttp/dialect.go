@@ -1,6 +1,7 @@
 package backstophttp
 
 import (
+	"bytes"
 	"net/http"
 	"sync"
 	"time"
@@ -94,6 +95,33 @@ func (r *run) outbound(a *attempt) (wire.Outbound, *backstop.Outcome) {
 		return r.translated(a, req)
 	}
 	return a.room.Outbound(r.recollected(a, req), a.step.Upstream, &a.step)
+}
+
+// refuses implements backstop.Request.Refuses.
+func (r *run) refuses(u *backstop.Upstream, model string) *backstop.Outcome {
+	a := &attempt{step: backstop.Step{Upstream: u, Model: model, Key: -1}, room: r.d.options.Rooms[u.Dialect]}
+	if u.Dialect != r.req.Dialect {
+		r.cross(a)
+	}
+	_, refused := r.outbound(a)
+	return refused
+}
+
+// lacks reports whether what the attempt sent would have been the same without
+// a parameter.
+func (r *run) lacks(a *attempt, param string) bool {
+	sent, refused := r.outbound(a)
+	if refused != nil {
+		return false
+	}
+	less := &attempt{step: a.step, room: a.room}
+	if a.cross != nil {
+		x := *a.cross
+		less.cross = &x
+	}
+	less.step.Without = append(less.step.Without[:len(less.step.Without):len(less.step.Without)], param)
+	again, refused := r.outbound(less)
+	return refused == nil && bytes.Equal(again.Body, sent.Body)
 }
 
 // translated is the request in the upstream's dialect, or why there is none:

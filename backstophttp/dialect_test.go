@@ -75,6 +75,9 @@ func TestAToolIsCalledAcrossDialects(t *testing.T) {
 				if up.room.Dialect() == backstop.Gemini && c.repaired != "" {
 					t.Skip("arguments are an object there, never a text")
 				}
+				if caller.room.Dialect() == backstop.Gemini && c.repaired != "" {
+					t.Skip("see TestACallThatWasCutIsNoneForAGeminiCaller")
+				}
 				forms(t, func(t *testing.T, stream bool) {
 					in(t, setup{primary: answers(up.calls(c.pieces...)...), change: speak(up, up, withoutTemplate)}, func(h *house) {
 						p, ev := h.ask(caller, withTool(question(stream)))

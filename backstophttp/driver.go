@@ -48,7 +48,7 @@ type Driver struct {
 	options Options
 	engine  *backstop.Engine
 	conns   map[string]*upstream.Conn // by upstream name
-	veil    *veil
+	mask    *mask
 	seed    []byte // of cache keys: secret, and the same over reloads
 	holders *holders
 	items   *items
@@ -76,7 +76,7 @@ func NewDriver(p *backstop.Plan, o Options) (*Driver, error) {
 	if err := spoken(p, o.Rooms); err != nil {
 		return nil, err
 	}
-	d := &Driver{plan: p, options: o, veil: newVeil(p), poke: make(chan struct{}, 1), running: map[*run]struct{}{}, aborted: make(chan struct{})}
+	d := &Driver{plan: p, options: o, mask: newMask(p), poke: make(chan struct{}, 1), running: map[*run]struct{}{}, aborted: make(chan struct{})}
 	if err := d.connect(); err != nil {
 		return nil, err
 	}

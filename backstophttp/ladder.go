@@ -67,6 +67,9 @@ func (v *review) piece(r *run, p wire.Piece) {
 	end := wire.FinishOf(p.Finish).Kind
 	switch {
 	case res.Status == jsonfix.StatusValid:
+	case res.Truncated && p.Call != wire.NoCall && !r.unfinishedCalls():
+		p.Cut, v.cut = true, true // left as it is, which the caller's room leaves out
+		v.mended = append(v.mended, p)
 	case res.Status == jsonfix.StatusRepaired:
 		v.note(res.Repairs)
 		v.cut = v.cut || res.Truncated

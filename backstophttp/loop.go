@@ -125,6 +125,9 @@ func (r *run) ended(ctx context.Context, a *attempt, o backstop.Outcome) {
 	r.timer.Stop()
 	r.live, r.flow, r.waits = nil, nil, false
 	a.release(r.d)
+	if a.bugged {
+		o = bug()
+	}
 	if !a.dropped && ctx.Err() == nil {
 		r.call.Observe(time.Now(), a.id, backstop.Mark{Kind: backstop.Ended, Outcome: o})
 	}

@@ -34,7 +34,7 @@ type Passage struct {
 	Path     string // with the version, e.g. "/v1/files"
 	Query    string
 	Header   http.Header
-	Body     io.Reader // bounded by whoever calls; nil = none
+	Body     io.Reader // bounded by whoever calls, not read once Pass has returned; nil = none
 	Length   int64     // -1 = unknown
 }
 
@@ -48,7 +48,7 @@ func (d *Driver) Pass(ctx context.Context, w http.ResponseWriter, p *Passage) *b
 	began := time.Now()
 	s := &passing{d: d, p: p, out: answer{w: w}}
 	o := s.run(ctx)
-	d.veil.cover(&o)
+	d.mask.cover(&o)
 	if !s.out.started {
 		s.fail(&o)
 	}
@@ -109,7 +109,10 @@ func (s *passing) exchange(ctx context.Context, alive func()) backstop.Outcome {
 	}
 	pass := upstream.Passage{Method: s.p.Method, Path: s.p.Path, Query: s.p.Query, Key: key, Header: s.p.Header, Length: s.p.Length}
 	if s.p.Body != nil {
-		pass.Body = &noticed{s.p.Body, alive}
+		body := &noticed{from: s.p.Body, alive: alive}
+		defer body.end(s.out.w)
+		defer context.AfterFunc(ctx, func() { body.end(s.out.w) })() // the transport waits for a read that waits
+		pass.Body = body
 	}
 	resp, err := s.d.conns[s.u.Name].Pass(ctx, &pass)
 	switch {
@@ -155,7 +158,7 @@ func (s *passing) refused(resp *http.Response, o backstop.Outcome, key int, bega
 		o.Class, o.Kind = backstop.Limited, backstop.KindAuth
 		return o
 	}
-	body = s.d.veil.clean(body)
+	body = s.d.mask.clean(body)
 	o.Class = backstop.Rejected
 	if resp.StatusCode >= 500 {
 		o.Class, o.Kind = backstop.Broken, backstop.KindServer
@@ -252,16 +255,4 @@ func (s *passing) record(began time.Time, o backstop.Outcome) *backstop.Event {
 		ID: s.p.ID, Time: began, Caller: s.p.Caller, Dialect: s.p.Dialect, Op: "pass", TierIndex: -1, Upstream: s.p.Upstream,
 		Outcome: o.Class, Status: s.out.status, Duration: took, Upstreamed: took, InputTokens: -1, OutputTokens: -1,
 	}
-}
-
-// noticed is a body whose reads are noticed.
-type noticed struct {
-	io.Reader
-	alive func()
-}
-
-func (n *noticed) Read(p []byte) (int, error) {
-	k, err := n.Reader.Read(p)
-	n.alive()
-	return k, err
 }

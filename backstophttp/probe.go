@@ -77,7 +77,7 @@ func (d *Driver) probe(ctx context.Context, p backstop.Probe) {
 	defer cancel()
 	o := d.tryProbe(ctx, &p)
 	d.rekey(p.Upstream, p.Key, &o)
-	d.veil.cover(&o)
+	d.mask.cover(&o)
 	d.engine.Probed(time.Now(), p, o)
 	if d.options.ProbeDone != nil {
 		d.options.ProbeDone(p, o)

@@ -54,12 +54,28 @@ func (r *run) schema() jsonfix.Schema {
 		return v.schema
 	}
 	v.compiled, v.unvalidated = true, true
-	if compile := r.d.options.Schema; compile != nil {
-		if s, err := compile(r.req.Promise.Schema); err == nil {
-			v.schema, v.unvalidated = s, false
-		}
+	if s := r.d.compile(r.req.Promise.Schema); s != nil {
+		v.schema, v.unvalidated = s, false
 	}
 	return v.schema
+}
+
+// compile is nil for a schema that cannot be used. Schemas are hostile, so that
+// includes one on which the compiler fails.
+func (d *Driver) compile(source []byte) (s jsonfix.Schema) {
+	defer func() {
+		if recover() != nil {
+			s = nil
+		}
+	}()
+	if d.options.Schema == nil {
+		return nil
+	}
+	s, err := d.options.Schema(source)
+	if err != nil {
+		return nil
+	}
+	return s
 }
 
 // keeps reports whether a document is what was promised.

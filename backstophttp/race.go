@@ -90,6 +90,9 @@ func (r *run) arrive(ctx context.Context, a *attempt, o backstop.Outcome) {
 	}
 	a.release(r.d)
 	r.apart(a)
+	if a.bugged {
+		o = bug()
+	}
 	if a.dropped && !a.stood {
 		r.call.Observe(time.Now(), a.id, backstop.Mark{Kind: backstop.Ended, Outcome: unsent(backstop.Outcome{})})
 	}

@@ -118,7 +118,7 @@ func (r *run) begin() {
 		Embed: q.Op == wire.Embedding, Stream: q.Stream, JSON: q.Promise.Kind != wire.PromiseNone,
 		Reask: r.reaskable(), Tools: q.Tools, Streamable: q.Streamable(), Rescuable: r.rescuable(), Once: q.Stored || q.Pinned, InputSize: q.InputSize, MaxTokens: q.MaxTokens,
 		Timeout: c.Timeout, NoFallback: c.NoFallback, NoLocal: c.NoLocal || q.Pinned || q.Op == wire.CountTokens, Retrying: c.Retrying,
-		Wake: r.wake,
+		Wake: r.wake, Refuses: r.refuses,
 	})
 }
 

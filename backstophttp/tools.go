@@ -1,6 +1,7 @@
 package backstophttp
 
 import (
+	"backstop"
 	"backstop/jsonfix"
 	"backstop/wire"
 )
@@ -40,6 +41,11 @@ func (r *run) inspectArguments(tool, text string) jsonfix.Result {
 	res, _ := jsonfix.Repair([]byte(text), o)
 	return res
 }
+
+// unfinishedCalls reports whether the caller's dialect can tell a tool call
+// that was cut from a whole one. In Gemini's every call is to be made, so what
+// was cut is not closed there either.
+func (r *run) unfinishedCalls() bool { return r.req.Dialect != backstop.Gemini }
 
 // parameters is the compiled schema of a tool's parameters, nil = none.
 func (r *run) parameters(t *wire.Tool) jsonfix.Schema {

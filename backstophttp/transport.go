@@ -77,19 +77,22 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if at.model != "" { // this dialect says it in the path
 		call.Model, call.Stream = at.model, at.stream
 	}
-	return t.serve(req, &Call{Array: at.stream && !saysEvents(req.URL.RawQuery), Request: call, ID: id, Caller: "library", Header: req.Header, Retrying: retries(req.Header)})
+	return t.serve(req, &Call{Array: at.stream && !saysEvents(req.URL.RawQuery), Request: call, ID: id, Caller: "library", Header: req.Header.Clone(), Retrying: retries(req.Header)})
 }
+
+// errBug ends a call on which we failed ourselves.
+var errBug = errors.New("backstop: internal fault: please report it")
 
 // serve runs a call in the background until its body is closed or read to the end.
 func (t *Transport) serve(req *http.Request, c *Call) (*http.Response, error) {
-	ctx, cancel := context.WithCancel(req.Context())
-	p := newPipe(cancel)
+	ctx, cancel := context.WithCancelCause(req.Context())
+	p := newPipe(func() { cancel(nil) })
 	t.driver.works.run(func() {
 		stop := context.AfterFunc(ctx, func() { _ = p.w.CloseWithError(context.Cause(ctx)) })
-		t.driver.Serve(ctx, p, c)
+		fault := t.contained(ctx, p, c)
 		stop()
-		_ = p.w.Close()
-		cancel()
+		_ = p.w.CloseWithError(fault)
+		cancel(fault)
 	})
 	select {
 	case <-p.begun:
@@ -97,6 +100,18 @@ func (t *Transport) serve(req *http.Request, c *Call) (*http.Response, error) {
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
+}
+
+// contained runs a call and keeps a panic to it: no server stands above that
+// would, and it is not the program's fault.
+func (t *Transport) contained(ctx context.Context, p *pipe, c *Call) (fault error) {
+	defer func() {
+		if recover() != nil {
+			fault = errBug
+		}
+	}()
+	t.driver.Serve(ctx, p, c)
+	return nil
 }
 
 // refusal answers a request that is no valid call.

@@ -51,6 +51,7 @@ func (r *run) watch() {
 		return
 	}
 	defer r.mu.Unlock()
+	defer r.contain()
 	now, a := time.Now(), r.live
 	if r.over || a == nil || a.cancel == nil || a.dropped {
 		return
@@ -80,6 +81,20 @@ func (r *run) watch() {
 		return
 	}
 	r.arm(step.Until)
+}
+
+// contain keeps a panic of the watchdog, above which there is nobody, to its
+// call: the attempts under way end by our own fault.
+func (r *run) contain() {
+	if recover() == nil {
+		return
+	}
+	for _, a := range r.running() {
+		if a != nil {
+			a.bugged = true
+		}
+	}
+	r.stop()
 }
 
 // paused voids what passed while the process stood still.

@@ -58,8 +58,8 @@ func (w *world) call(a ask, again int) {
 		Wake: func() { w.wake(r) },
 	}
 	r.call = rep.engine.Begin(w.time(), req)
-	if w.still != nil {
-		w.still.running[r] = struct{}{}
+	if w.pauses != nil {
+		w.pauses.running[r] = struct{}{}
 	}
 	if w.checker != nil {
 		r.check = w.checker.begin(w, r)
@@ -269,8 +269,8 @@ func (w *world) patience(r *run) {
 // done ends a call; a caller without an answer may call again.
 func (w *world) done(r *run, s *backstop.Step) {
 	r.over = true
-	if w.still != nil {
-		delete(w.still.running, r)
+	if w.pauses != nil {
+		delete(w.pauses.running, r)
 	}
 	if r.check != nil {
 		w.checker.done(w, r, s)

@@ -39,7 +39,7 @@ type world struct {
 	routes   []*backstop.Route
 	names    []string // of callers
 
-	still *still // nil = the process never stands still
+	pauses *pauses // nil = the process never stands still
 
 	tape    *tape // nil = the scenario decides
 	tally   *tally
@@ -181,7 +181,7 @@ func (w *world) play() (*Report, error) {
 		if !ok || w.complete(e.at) {
 			break
 		}
-		if w.still != nil {
+		if w.pauses != nil {
 			w.standStill(e.at)
 		}
 		w.now = max(w.now, e.at)

@@ -134,7 +134,7 @@ func (d *demo) first(ctx context.Context, started time.Time) error {
 func (d *demo) play(ctx context.Context, play []scene) (load.Verdict, error) {
 	var v load.Verdict
 	fmt.Fprintf(d.out, "load: %g calls/s at POST /api/agent; breaker.reset is %s here instead of 60 s, to show a recovery\n\n", articleRate, demoReset)
-	fmt.Fprintln(d.out, "  time  primary is        calls   200  primary backup  local      p50      p99  breaker")
+	fmt.Fprintln(d.out, demoHead)
 	at := 0
 	for _, sc := range play {
 		set(d.stage.primary, sc.fault)

@@ -55,14 +55,32 @@ func (t *ticker) run(over <-chan struct{}) {
 	}
 }
 
-func (t *ticker) print() {
+func (t *ticker) print() { t.row(t.breaker()) }
+
+// demoHead names the columns of [ticker.row].
+const demoHead = "  time  primary is        calls   200  primary backup  local        p50      p99  breaker"
+
+func (t *ticker) row(breaker string) {
 	t.mu.Lock()
 	s := t.now
 	t.now = nil
 	t.mu.Unlock()
 	tiers, l := s.Tiers(), s.Latency()
-	fmt.Fprintf(t.out, "%4d s  %-16s %6d %5d  %7d %6d %6d %7.0f ms %5.0f ms  %s\n", *t.at, t.scene.name, len(s), s.Good(),
-		tiers["primary"], tiers["backup"], tiers["local"], float64(l.P50.Milliseconds()), float64(l.P99.Milliseconds()), t.breaker())
+	fmt.Fprintf(t.out, "%4d s  %-16s %6d %5d  %7d %6d %6d %10s %8s  %s\n", *t.at, t.scene.name, len(s), s.Good(),
+		tiers["primary"], tiers["backup"], tiers["local"], shortLatency(l.P50), shortLatency(l.P99), breaker)
+}
+
+// shortLatency writes a latency in few digits, without making nothing of a short one.
+func shortLatency(d time.Duration) string {
+	switch {
+	case d <= 0:
+		return "-" // nothing was measured
+	case d < 999500*time.Nanosecond:
+		return fmt.Sprintf("%.0f µs", max(float64(d)/1e3, 1))
+	case d < 9950*time.Microsecond:
+		return fmt.Sprintf("%.1f ms", float64(d)/1e6)
+	}
+	return fmt.Sprintf("%.0f ms", float64(d)/1e6)
 }
 
 // breaker is the state of the primary's worst breaker.

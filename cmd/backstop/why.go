@@ -63,32 +63,20 @@ func (c *whyCmd) Run(s *streams) error {
 	if token == "" {
 		return failf(exitUsage, "no token: give --token, as in admin.token or in the dashboard URL")
 	}
-	req, err := http.NewRequestWithContext(s.ctx, http.MethodGet, strings.TrimRight(c.Admin, "/")+"/api/calls/"+url.PathEscape(c.ID), nil)
+	plane := adminPlane{base: c.Admin, token: token}
+	a, err := plane.get(s.ctx, "/api/calls/"+url.PathEscape(c.ID))
 	if err != nil {
-		return failf(exitUsage, "--admin %q: %s", c.Admin, err)
-	}
-	req.Header.Set("Authorization", "Bearer "+token)
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return failf(exitFailed, "no gateway answers at %s: %s; name its admin plane with --admin", c.Admin, plainReason(err))
-	}
-	defer resp.Body.Close()
-	body, _ := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
-	switch resp.StatusCode {
-	case http.StatusOK:
-	case http.StatusUnauthorized, http.StatusForbidden:
-		return failf(exitFailed, "the admin plane refused the token: give that of admin.token or of the dashboard URL with --token")
-	case http.StatusNotFound:
-		return failf(exitFailed, "no call with the id %.60s is remembered; the last 10,000 are, since the start", c.ID)
-	default:
-		return failf(exitFailed, "the admin plane answered %d", resp.StatusCode)
+		return err
 	}
 	var call whyCall
-	if err := json.Unmarshal(body, &call); err != nil {
-		return failf(exitFailed, "the admin plane answered something else than a call")
+	switch {
+	case a.status == http.StatusOK && json.Unmarshal(a.body, &call) == nil && call.ID != "":
+		call.tell(s.out)
+		return nil
+	case a.status == http.StatusNotFound:
+		return plane.forgotten(s.ctx, a, c.ID)
 	}
-	call.tell(s.out)
-	return nil
+	return plane.stranger(a)
 }
 
 // writtenToken is admin.token of the configuration in this folder, if that is
@@ -196,7 +184,10 @@ func (c *whyCall) tell(w io.Writer) {
 	}
 	end := fmt.Sprintf("answered by %s %s with HTTP %d", c.Tier, c.Upstream, c.Status)
 	if c.Code != "" {
-		end = fmt.Sprintf("error %s with HTTP %d: %s", c.Code, c.Status, c.Message)
+		end = fmt.Sprintf("error %s with HTTP %d", c.Code, c.Status)
+		if c.Message != "" {
+			end += ": " + c.Message
+		}
 	}
 	if c.Reason != "" {
 		end += ", because of " + c.Reason

@@ -50,7 +50,7 @@ type App struct {
 	server   *server.Server
 	token    token
 
-	mu      sync.Mutex // one reload at a time
+	turn    chan struct{} // has an element while a reload runs: one at a time
 	config  atomic.Pointer[config.Config]
 	reloads reloads
 	memory  atomic.Pointer[memory]
@@ -66,7 +66,7 @@ type App struct {
 	failed                   chan error
 	drainAsked               chan struct{}
 	drainOnce                sync.Once
-	stopWatch                func()
+	stopWatch                func() (over <-chan struct{})
 	stopped                  chan struct{} // closed when Stop begins: ends the admin plane's event streams
 	stopOnce                 sync.Once
 }
@@ -92,7 +92,7 @@ func New(o Options) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &App{opt: o, failed: make(chan error, 8), drainAsked: make(chan struct{}), stopped: make(chan struct{}), stopWatch: func() {}}
+	a := &App{opt: o, failed: make(chan error, 8), drainAsked: make(chan struct{}), stopped: make(chan struct{}), turn: make(chan struct{}, 1)}
 	level := cfg.Log.Level
 	if o.Debug {
 		level = "debug"
@@ -140,13 +140,15 @@ func (a *App) apply(cfg *config.Config) error {
 	if err != nil {
 		return err
 	}
+	if old != nil {
+		a.retired.Store(old, nil) // first: a stop finds it in either place
+	}
 	a.driver.Store(d)
 	a.config.Store(cfg)
 	a.observer.Known(cfg.Plan, callerNames(cfg))
 	a.caches.keep(cfg.Plan)
 	a.server.Swap(&server.Plane{Plan: cfg.Plan, Runner: d, Callers: callers(cfg), Agent: server.Agent{Model: cfg.Agent.Model, JSON: cfg.Agent.JSON}, Adaptive: cfg.RetrySignal == "adaptive"})
 	if old != nil {
-		a.retired.Store(old, nil)
 		a.closer.Go(func() {
 			defer a.retired.Delete(old)
 			ctx, cancel := context.WithTimeout(context.Background(), longestCall)
@@ -186,18 +188,24 @@ func callers(cfg *config.Config) []server.Caller {
 	return out
 }
 
+var errStopping = errors.New("the configuration is not reloaded: the process is stopping")
+
 // Reload loads the configuration again and puts it in force. A bad one is
 // reported and changes nothing. Once Stop has begun it is refused.
 func (a *App) Reload() error {
-	a.mu.Lock()
-	defer a.mu.Unlock()
 	select {
+	case a.turn <- struct{}{}:
+		defer func() { <-a.turn }()
 	case <-a.stopped:
-		return errors.New("the configuration is not reloaded: the process is stopping")
-	default:
+		return errStopping
 	}
 	before := a.config.Load()
 	cfg, warnings, err := a.opt.Load()
+	select {
+	case <-a.stopped: // maybe while a file did not let itself be read
+		return errStopping
+	default:
+	}
 	if err == nil {
 		err = a.apply(cfg)
 	}

@@ -33,9 +33,9 @@ func (a *App) Drain(ctx context.Context, delay bool) error {
 }
 
 // Stop refuses new calls, waits for the running ones until ctx ends, and then
-// cuts what is left. It returns when every goroutine of the app is over.
+// cuts what is left. It returns when every goroutine of the app is over, or two
+// seconds later: a file of a reload may be one that does not let itself be read.
 func (a *App) Stop(ctx context.Context) error {
-	a.stopWatch()
 	a.stopOnce.Do(func() { close(a.stopped) })
 	a.server.SetPhase(server.Refusing)
 	if err := a.server.Shutdown(ctx); err != nil {
@@ -55,11 +55,33 @@ func (a *App) Stop(ctx context.Context) error {
 	rest, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
 	a.forget()
-	a.mu.Lock() // a reload that runs ends first, and no other one begins
-	defer a.mu.Unlock()
-	_ = a.driver.Load().Close(rest)
-	a.closer.Wait() // their calls ended with the server
+	select {
+	case a.turn <- struct{}{}: // a reload that runs ends first, and no other one begins
+		defer func() { <-a.turn }()
+		_ = a.driver.Load().Close(rest)
+		a.wait(rest)
+	case <-rest.Done():
+		a.log.Warn("a reload does not end and is left behind")
+		_ = a.driver.Load().Close(rest)
+	}
 	a.log.Info("stopped")
 	a.observer.Close()
 	return nil
+}
+
+// wait waits for what ends by itself once the calls have: the drivers that were
+// replaced, and the watch over the file.
+func (a *App) wait(ctx context.Context) {
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		a.closer.Wait()
+		if a.stopWatch != nil {
+			<-a.stopWatch()
+		}
+	}()
+	select {
+	case <-over:
+	case <-ctx.Done():
+	}
 }

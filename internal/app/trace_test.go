@@ -24,6 +24,7 @@ type heard struct {
 	mu      sync.Mutex
 	bodies  bytes.Buffer
 	parents []string
+	states  []string     // every tracestate
 	then    http.Handler // nil = 200
 }
 
@@ -32,6 +33,7 @@ func (h *heard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.mu.Lock()
 	h.bodies.Write(body)
 	h.parents = append(h.parents, r.Header.Get("Traceparent"))
+	h.states = append(h.states, r.Header.Values("Tracestate")...)
 	h.mu.Unlock()
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	if h.then != nil {
@@ -65,6 +67,7 @@ func TestATraceGoesThrough(t *testing.T) {
 	const theirs = "4bf92f3577b34da6a3ce929d0e0e4736"
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Traceparent", "00-"+theirs+"-00f067aa0ba902b7-01")
+	req.Header.Set("Tracestate", "vendor=secret-of-theirs")
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
 		t.Fatal(err)
@@ -89,7 +92,10 @@ func TestATraceGoesThrough(t *testing.T) {
 	if len(spans) != 2 {
 		t.Errorf("upstreams were told %q", upstreams.parents)
 	}
-	for _, secret := range []string{"PROMPT", "canary", "lighthouse"} {
+	if len(upstreams.states) > 0 {
+		t.Errorf("an upstream was told the caller's tracestate: %q", upstreams.states)
+	}
+	for _, secret := range []string{"PROMPT", "canary", "lighthouse", "secret-of-theirs"} {
 		if bytes.Contains(sent, []byte(secret)) {
 			t.Errorf("%s was sent to the collector", secret)
 		}

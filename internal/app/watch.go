@@ -31,7 +31,10 @@ func (a *App) watch(file string) error {
 	}
 	var once sync.Once
 	over := make(chan struct{})
-	a.stopWatch = func() { once.Do(func() { _ = w.Close(); <-over }) }
+	a.stopWatch = func() <-chan struct{} {
+		once.Do(func() { _ = w.Close() })
+		return over
+	}
 	go func() {
 		defer close(over)
 		a.follow(w, file)

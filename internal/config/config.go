@@ -50,7 +50,7 @@ type Options struct {
 	// Listen and Admin, if not empty, take the place of the file's addresses.
 	Listen, Admin string
 
-	former []formerKey // of tests; nil = the table of renamed keys
+	renamed []renamedKey // of tests; nil = the table of renamed keys
 }
 
 // Config is a checked configuration. It is immutable.

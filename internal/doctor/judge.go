@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 
 	"backstop"
@@ -194,32 +193,4 @@ func (c *checkup) foreign(v *visit, a answer) bool {
 	}
 	c.problem(fmt.Sprintf("%s answers in dialect %s, but the upstream says dialect %s", c.base.Host, a.dialect, c.Dialect), "base_url belongs to another API of the vendor", "set dialect: "+string(a.dialect)+", or take the vendor's base_url for dialect "+c.Dialect)
 	return true
-}
-
-// names compares the models that routes ask for with the list.
-func (c *checkup) names(ctx context.Context, v *visit, a answer, key int) {
-	if v.path == keyPaths[c.up.Vendor] && v.status == http.StatusOK && v.path != "/models" {
-		a = c.ask(ctx, "/models", key).read()
-	}
-	if !a.list || !a.complete || len(a.models) == 0 {
-		return
-	}
-	for i := range c.plan.Routes {
-		for _, t := range c.plan.Routes[i].Tiers {
-			if t.Upstream != c.Name || t.Model == "" || listed(a.models, t.Model) {
-				continue
-			}
-			what := fmt.Sprintf("route %q asks for model %s, which is not in the list of this upstream", c.plan.Routes[i].Model, t.Model)
-			seen := func(f Finding) bool { return f.What == what }
-			if !slices.ContainsFunc(c.Findings, seen) {
-				c.find(Warning, what, "the name is misspelled, retired, or an alias that is not listed", "compare it with GET "+c.shownPath("/models"))
-			}
-		}
-	}
-}
-
-func listed(models []string, name string) bool {
-	return slices.ContainsFunc(models, func(m string) bool {
-		return strings.EqualFold(m, name) || strings.EqualFold(strings.TrimSuffix(m, ":latest"), name)
-	})
 }

@@ -85,9 +85,19 @@ func (r *Result) WriteReport(w io.Writer) error {
 	if len(r.Needs) > 0 {
 		fmt.Fprintf(&b, "set before the start: %s\n", strings.Join(r.Needs, ", "))
 	}
+	b.WriteString(noLastWord)
 	_, err := io.WriteString(w, b.String())
 	return err
 }
+
+// lastTier is a tier that answers when no upstream does.
+const lastTier = `- local: {template: {text: "The assistant is busy, please try again in a minute."}}`
+
+// noLastWord says why no route ends with a text. The other gateways have no
+// such tier, and whether an application wants a text for an error is not ours
+// to guess.
+const noLastWord = "no text of ours was added: when no upstream answers, callers get an error, as before.\n" +
+	"  To answer with a text instead, end the tiers of a route with\n  " + lastTier + "\n"
 
 func count(n int, what string) string {
 	if n == 1 {

@@ -65,6 +65,38 @@ func TestFilesOfOtherGatewaysBecomeOurs(t *testing.T) {
 	}
 }
 
+// The account offers a last tier. It fits as it stands below the tiers that
+// were written, and is not there before somebody asks for it.
+func TestTheLastTierOfTheAccountFitsTheFile(t *testing.T) {
+	for kind, text := range map[string]string{
+		"litellm": "model_list: [{model_name: a, litellm_params: {model: openai/gpt-4o}}]",
+		"portkey": `{"provider": "openai", "cache": "simple", "override_params": {"model": "gpt-4o"}}`,
+	} {
+		t.Run(kind, func(t *testing.T) {
+			r, err := readers[kind]("file", []byte(text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var report strings.Builder
+			if err := r.WriteReport(&report); err != nil || !strings.Contains(report.String(), "\n  "+lastTier+"\n") {
+				t.Fatalf("%v\n%s", err, report.String())
+			}
+			last := func() bool {
+				tiers := passes(t, r).Plan.Routes[0].Tiers
+				l := tiers[len(tiers)-1].Local
+				return l != nil && l.Template != nil
+			}
+			if last() {
+				t.Errorf("a text that nobody asked for:\n%s", r.YAML)
+			}
+			r.YAML = append(r.YAML, "      "+lastTier+"\n"...)
+			if !last() {
+				t.Errorf("no text:\n%s", r.YAML)
+			}
+		})
+	}
+}
+
 func TestFilesThatHoldNothingAreRefused(t *testing.T) {
 	for name, c := range map[string]struct{ kind, text, want string }{
 		"an empty file":           {"litellm", "", "nothing that can be called"},

@@ -126,6 +126,9 @@ func (o *Observer) Gap(upstream string, d time.Duration) { o.metrics.gap(upstrea
 func (o *Observer) Probe(p backstop.Probe, out backstop.Outcome) {
 	o.metrics.probe(&p, &out)
 	o.logProbe(&p, &out)
+	if o.tracing != nil {
+		o.tracing.probe(o.metrics.names.Load(), &p, &out, o.clock())
+	}
 }
 
 // Close stops the observer after the lines that wait are written, or after

@@ -51,12 +51,18 @@ func (t *tracing) attempt(ctx context.Context, n *names, e *backstop.Event, a *b
 	if a.FirstToken > 0 {
 		span.AddEvent("backstop.first_token", trace.WithTimestamp(start.Add(a.FirstToken)))
 	}
-	switch a.Outcome.Class {
+	failUnlessAnswered(span, &a.Outcome)
+	span.End(trace.WithTimestamp(start.Add(a.Duration)))
+}
+
+// failUnlessAnswered marks the span of a request to an upstream that failed. A
+// refusal is an answer, and who cancels does not blame.
+func failUnlessAnswered(span trace.Span, out *backstop.Outcome) {
+	switch out.Class {
 	case backstop.OK, backstop.Refused, backstop.Canceled:
 	default:
-		fail(span, a.Outcome.Reason())
+		fail(span, out.Reason())
 	}
-	span.End(trace.WithTimestamp(start.Add(a.Duration)))
 }
 
 // fail marks a span. What went wrong is a fixed word: messages may quote.

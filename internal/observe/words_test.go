@@ -18,7 +18,7 @@ var dotted = regexp.MustCompile(`"((?:gen_ai|backstop|error|http)\.[a-z_.]+)"`)
 // TestThePageNamesWhatIsSent compares docs/observability.md with the code, both ways.
 func TestThePageNamesWhatIsSent(t *testing.T) {
 	var code strings.Builder
-	for _, file := range []string{"genai.go", "spans.go"} {
+	for _, file := range []string{"genai.go", "spans.go", "probespan.go"} {
 		data, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)

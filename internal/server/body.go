@@ -143,21 +143,31 @@ func (in *intake) judge(err error) *backstop.Failure {
 	return f
 }
 
-// paced reads a body under its deadline and counts the bytes received.
+// paced reads a body under its deadline and counts the bytes received. At the
+// end the deadline is off, for good: from then on net/http listens whether the
+// caller leaves.
 type paced struct {
 	from  io.Reader
 	rc    *http.ResponseController
 	start time.Time
 	read  int64
 	armed bool
+	ended atomic.Bool // asked by others than its reader
 }
 
 func (p *paced) Read(b []byte) (int, error) {
+	if p.ended.Load() {
+		return 0, io.EOF
+	}
 	allowed := bodyGrace + time.Duration(p.read)*time.Second/bodyRate
 	// Connections without deadlines exist in tests only.
 	p.armed = p.rc.SetReadDeadline(p.start.Add(allowed)) == nil
 	n, err := p.from.Read(b)
 	p.read += int64(n)
+	if err == io.EOF {
+		p.ended.Store(true)
+		p.free()
+	}
 	return n, err
 }
 

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"io"
 	"net/http"
 	"strings"
 	"time"
@@ -63,12 +62,40 @@ func (s *Server) pass(w http.ResponseWriter, r *http.Request, v *visit, u *backs
 	}
 	if !v.eaten {
 		source := &paced{from: http.MaxBytesReader(w, r.Body, maxUpload), rc: rc, start: v.start}
-		defer func() { _ = rc.SetReadDeadline(time.Time{}) }()
-		p.Body = io.Reader(source)
+		defer source.leave()
+		_ = rc.SetReadDeadline(v.start.Add(bodyGrace)) // for one that nobody reads
+		_ = rc.EnableFullDuplex()                      // an answer may come before its end, and does not wait for it
+		p.Body, w = source, &halfway{w, source}
 	}
 	if e := v.plane.Runner.(Passer).Pass(r.Context(), w, &p); e != nil {
 		s.observe(e)
 	}
+}
+
+// leave gives net/http a moment for the rest of a body that was not read.
+func (p *paced) leave() {
+	if !p.ended.Load() {
+		_ = p.rc.SetReadDeadline(time.Now().Add(drainTime))
+	}
+}
+
+// halfway is the http.ResponseWriter of a request whose body may still be on
+// its way: an answer that comes before its end is the last of its connection,
+// where nobody could tell the rest of the body from the next request.
+type halfway struct {
+	http.ResponseWriter
+	body *paced
+}
+
+// Unwrap lets http.ResponseController reach the connection.
+func (h *halfway) Unwrap() http.ResponseWriter { return h.ResponseWriter }
+
+// WriteHeader implements http.ResponseWriter.
+func (h *halfway) WriteHeader(status int) {
+	if !h.body.ended.Load() {
+		h.Header()["Connection"] = []string{"close"}
+	}
+	h.ResponseWriter.WriteHeader(status)
 }
 
 // passedOn are the headers of a request that is passed on: those of a call,

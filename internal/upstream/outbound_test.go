@@ -53,7 +53,7 @@ func TestARequestIsMadeFromThePlanAlone(t *testing.T) {
 		Key: 1, Outbound: wire.Outbound{Path: "/chat/completions", Body: []byte(`{}`), Stream: true},
 		Header: http.Header{
 			"Authorization": {"Bearer caller"}, "X-Api-Key": {"caller"}, "Cookie": {"s=1"}, "Host": {"evil"}, "X-Forwarded-For": {"1.2.3.4"},
-			"Openai-Beta": {"theirs"}, "Anthropic-Version": {"2023-06-01"}, "Traceparent": {"00-1-2-3"}, "Idempotency-Key": {"k\r\nX-Evil: 1"},
+			"Openai-Beta": {"theirs"}, "Anthropic-Version": {"2023-06-01"}, "Traceparent": {"00-1-2-3"}, "Tracestate": {"theirs=secret"}, "Baggage": {"id=1"}, "Idempotency-Key": {"k\r\nX-Evil: 1"},
 		},
 	})
 	if err != nil {

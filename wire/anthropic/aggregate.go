@@ -19,6 +19,7 @@ type aggregate struct {
 	top    edit.Fields
 	usage  edit.Fields
 	blocks []*block
+	seats
 }
 
 // Aggregator puts the events of a stream together into the plain body of the
@@ -37,12 +38,8 @@ func (a *aggregate) Add(data []byte) {
 	switch e.kind {
 	case messageStart:
 		a.merge(e.root.Get("message"))
-	case blockStart:
-		a.begin(e.index, e.root.Get("content_block"))
-	case blockDelta:
-		if e.index < len(a.blocks) && a.blocks[e.index] != nil {
-			a.blocks[e.index].add(e.root.Get("delta"))
-		}
+	case blockStart, blockDelta, blockStop:
+		a.block(&e)
 	case messageDelta:
 		e.root.ForEach(func(k, v gjson.Result) bool {
 			switch k.String() {
@@ -81,17 +78,32 @@ func (a *aggregate) merge(message gjson.Result) {
 	})
 }
 
-// begin starts a block; blocks that are left out stay out.
-func (a *aggregate) begin(index int, v gjson.Result) {
-	for len(a.blocks) <= index {
-		a.blocks = append(a.blocks, nil)
+// block takes in an event of a block.
+func (a *aggregate) block(e *event) {
+	to, begins, ok := a.place(e)
+	if !ok || to >= maxBlocks {
+		return
+	}
+	if begins != "" {
+		a.begin(e, begins)
+	}
+	if e.kind == blockDelta {
+		a.blocks[to].add(e.root.Get("delta"))
+	}
+}
+
+// begin starts a block, if need be one of its own.
+func (a *aggregate) begin(e *event, kind string) {
+	v := e.root.Get("content_block")
+	if e.kind != blockStart {
+		v = gjson.Get(beginning(kind, 0), "content_block")
 	}
 	b := &block{}
 	v.ForEach(func(k, v gjson.Result) bool {
 		b.Put(k.String(), v.Raw)
 		return true
 	})
-	a.blocks[index] = b
+	a.blocks = append(a.blocks, b)
 }
 
 // Body returns the plain body. It may be asked more than once.
@@ -110,15 +122,10 @@ func (a *aggregate) Body() []byte {
 
 func (a *aggregate) appendBlocks(out []byte) []byte {
 	out = append(out, '[')
-	n := 0
-	for _, b := range a.blocks {
-		if b == nil {
-			continue
-		}
-		if n > 0 {
+	for i, b := range a.blocks {
+		if i > 0 {
 			out = append(out, ',')
 		}
-		n++
 		out = b.appendTo(out)
 	}
 	return append(out, ']')

@@ -85,7 +85,7 @@ func FuzzGraft(f *testing.F) {
 				}
 			}
 		}
-		run(first, w.Event)
+		run(framed(start)+first, w.Event) // nobody takes over a stream that has not begun
 		w.Hold()
 		out = append(out, w.Text([]byte("x\xff\n"))...)
 		run(second, func(ev *sse.Event, sig *wire.Signal) []byte { return w.Graft(ev, sig, text) })

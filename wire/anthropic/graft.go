@@ -35,7 +35,7 @@ func (w *writer) Text(text []byte) []byte {
 func (w *writer) text(text string) {
 	if w.open != "text" {
 		w.shut()
-		w.add(blockStart, `{"type":"content_block_start","index":`+strconv.Itoa(w.next)+`,"content_block":{"type":"text","text":""}}`)
+		w.add(blockStart, beginning("text", w.next))
 		w.open, w.at = "text", w.next
 		w.next++
 	}
@@ -137,7 +137,7 @@ func (w *writer) graftStart(ev *sse.Event, e *event, text bool) {
 		}
 	default:
 		w.shut()
-		w.moved[e.index], w.at = w.next, w.next
+		w.moved[e.index], w.at, w.from = w.next, w.next, e.index
 		w.next++
 		w.open = kind
 		w.graftOn(ev, e)

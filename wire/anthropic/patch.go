@@ -66,10 +66,10 @@ func (w *writer) Patch(ev *sse.Event, sig *wire.Signal, text []byte, finish stri
 // Argue implements wire.Patcher. It is in time as long as the block is open
 // or its end waits.
 func (w *writer) Argue(_, call int, text []byte) []byte {
-	if w.closed || len(text) == 0 || w.open != "tool_use" || call != w.at {
+	if w.closed || len(text) == 0 || w.open != "tool_use" || call != w.from {
 		return nil
 	}
 	w.out = w.out[:0]
-	w.add(blockDelta, `{"type":"content_block_delta","index":`+strconv.Itoa(call)+`,"delta":{"type":"input_json_delta","partial_json":`+edit.Quoted(string(text))+`}}`)
+	w.add(blockDelta, `{"type":"content_block_delta","index":`+strconv.Itoa(w.at)+`,"delta":{"type":"input_json_delta","partial_json":`+edit.Quoted(string(text))+`}}`)
 	return w.out
 }

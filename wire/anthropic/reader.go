@@ -22,12 +22,15 @@ type reader struct {
 	piece  string // tool input of the latest event
 	tooled string // name of the tool that the latest event calls
 	block  int    // of either of them
+	begun  bool   // message_start was here
+	seats  seats
 }
 
 // Reader follows a Messages stream.
 //
 // message_start, pings, the frames of blocks and empty deltas are Quiet;
-// text, thinking, tool input and the begin of a tool call are Token. A stop
+// text, thinking, tool input and the begin of a tool call are Token; what is of
+// no block that has begun is Malformed (see seats). A stop
 // reason is progress only once there was content: an empty answer must not
 // commit, so that End can still call it blank. A stop reason that nobody
 // knows is a Fault.
@@ -51,12 +54,30 @@ func (d *reader) Event(ev *sse.Event) wire.Signal {
 	switch {
 	case !ok && e.root.Exists() && e.root.Get("error").IsObject(), ok && e.kind == errorEvent:
 		return d.inBand(ev)
-	case !ok:
+	case !ok || d.stray(&e):
 		d.Odd++
 		return wire.Signal{Kind: wire.Malformed}
 	}
 	d.Events++
 	return d.progress(ev, &e)
+}
+
+// stray reports whether an event stands where SDKs fail on it: a second begin
+// of the message, a block before it, something of a block that never began.
+func (d *reader) stray(e *event) bool {
+	switch e.kind {
+	case messageStart:
+		before := d.begun
+		d.begun = true
+		return before
+	case blockStart, blockDelta, blockStop:
+		if !d.begun {
+			return true
+		}
+		_, _, ok := d.seats.place(e)
+		return !ok
+	}
+	return false
 }
 
 // progress takes in an event that is no error.

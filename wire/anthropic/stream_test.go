@@ -44,10 +44,11 @@ func play(t testing.TB, stream string, streaming, clean bool) roomtest.Played {
 	return roomtest.Play(Room{}, r, a, stream, clean)
 }
 
-// checkCaller: whole events with names, and at most one message_stop, last.
+// checkCaller: whole events with names, none that an SDK fails on, and at most
+// one message_stop, last.
 func checkCaller(t testing.TB, out []byte, whole bool) {
 	t.Helper()
-	events, ended := sse.NewReader(bytes.NewReader(out), 0), false
+	events, ended, sdk := sse.NewReader(bytes.NewReader(out), 0), false, strictSDK{}
 	for {
 		ev, err := events.Next()
 		if err == io.EOF {
@@ -61,6 +62,9 @@ func checkCaller(t testing.TB, out []byte, whole bool) {
 		}
 		if ended || ev.Name == "" || typeOf(ev.Data) != ev.Name {
 			t.Fatalf("event %q, ended %v", ev.Raw, ended)
+		}
+		if wrong := sdk.take(ev.Data); wrong != "" {
+			t.Fatalf("%s: %q in %q", wrong, ev.Raw, out)
 		}
 		ended = ev.Name == "message_stop" || ev.Name == "error"
 	}

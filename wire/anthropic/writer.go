@@ -19,17 +19,19 @@ type writer struct {
 	over   bool   // message_stop was here
 	closed bool
 
-	next  int          // index of the next block
+	seats
 	open  string       // kind of the block that is open, "" = none
 	at    int          // its index
+	from  int          // and that which its upstream gave it
 	moved map[int]int  // blocks of another upstream: their new index, -1 = left out
 	input gjson.Result // what it said its input is
 }
 
 // Writer makes the caller's stream out of events of this dialect. They pass as
 // the bytes they came in, except that an event without its name gets it,
-// vendors' own stop reasons get the dialect's word, and comments and malformed
-// events are left out.
+// vendors' own stop reasons get the dialect's word, blocks whose begin or whose
+// turn was forgotten get it (see seats), and comments and malformed events are
+// left out.
 //
 // The end of a text or of a tool's input goes out with the event behind it, so
 // that both can still be added to.
@@ -49,34 +51,47 @@ func (w *writer) Event(ev *sse.Event, sig *wire.Signal) []byte {
 	if !ok || e.kind == errorEvent {
 		return nil
 	}
-	var edited []byte
+	var edited, first []byte
+	begins := ""
 	switch e.kind {
 	case messageStop:
 		w.over = true
 		w.last = append([]byte(nil), w.passed(ev, e.kind, nil)...)
 		return nil
-	case blockStop:
-		if (w.open == "text" || w.open == "tool_use") && w.stop == nil && e.index == w.at {
-			w.stop = append([]byte(nil), w.passed(ev, e.kind, nil)...)
-			return nil
-		}
 	case messageDelta:
 		edited = w.ending(ev.Data, &e)
+	case blockStart, blockDelta, blockStop:
+		to, kind, ok := w.place(&e)
+		if !ok {
+			return nil
+		}
+		if to != e.index {
+			edited = renumbered(ev.Data, e.root.Get("index"), to)
+		}
+		if e.kind == blockStop && (w.open == "text" || w.open == "tool_use") && w.stop == nil && to == w.at {
+			w.stop = append([]byte(nil), w.passed(ev, e.kind, edited)...)
+			return nil
+		}
+		if begins = kind; kind != "" {
+			w.at, w.from = to, e.index
+		}
+		if kind != "" && e.kind != blockStart {
+			first = sse.Append(nil, blockStart, []byte(beginning(kind, to)))
+		}
 	}
 	stop := w.stop
 	w.stop = nil
 	switch {
-	case e.kind == blockStart:
-		w.next, w.at = max(w.next, e.index+1), e.index
-		w.open, _ = e.begins()
+	case begins != "":
+		w.open = begins
 	case e.kind == blockStop || stop != nil:
 		w.open = ""
 	}
 	out := w.passed(ev, e.kind, edited)
-	if stop == nil {
+	if stop == nil && first == nil {
 		return out
 	}
-	w.out = append(stop, out...)
+	w.out = append(append(stop, first...), out...)
 	return w.out
 }
 

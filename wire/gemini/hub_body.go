@@ -88,8 +88,21 @@ func finishWord(e wire.Ending, refused bool) string {
 	return "STOP"
 }
 
+// unfinished reports whether an answer broke off at its limit. Every function
+// call is a finished one here, and SDKs make it: so one that is not known to be
+// whole is left out then. That is one whose arguments are no object, and one
+// at the very end that has none yet.
+func unfinished(e wire.Ending) bool { return e == wire.EndLength || e == wire.EndContext }
+
+// empty reports whether a function is called without arguments, or with none
+// so far.
+func empty(arguments string) bool {
+	args, ok := inputOf(arguments)
+	return ok && !gjson.Get(args, "@keys.0").Exists()
+}
+
 // EncodeBody writes an answer. Function calls need an object for their
-// arguments.
+// arguments; see unfinished.
 func (Room) EncodeBody(m *wire.Message) ([]byte, bool) {
 	if len(m.Choices) == 0 || len(m.Choices) > maxCandidates {
 		return nil, false
@@ -131,7 +144,10 @@ func appendChoice(b []byte, c *wire.Choice) ([]byte, bool) {
 			}
 		case wire.PartToolCall:
 			args, ok := inputOf(part.Arguments)
-			if !ok {
+			switch cut := unfinished(c.Ending); {
+			case cut && (!ok || i == len(c.Parts)-1 && empty(args)):
+				continue
+			case !ok:
 				return nil, false
 			}
 			comma()

@@ -14,8 +14,8 @@ import (
 // until its arguments are whole: until its part ends, another part begins
 // behind it, or the answer ends. One whose arguments are no object in the end
 // is left out, and the finish reason says so: MALFORMED_FUNCTION_CALL, or what
-// cut it off. The last event of each candidate has the finish reason, that of
-// the stream the usage.
+// cut it off; see unfinished. The last event of each candidate has the finish
+// reason, that of the stream the usage.
 func (Room) Encoder(h wire.Head) wire.Encoder { return &encoder{head: h, usage: wire.NoUsage()} }
 
 type encoder struct {
@@ -117,7 +117,7 @@ func (e *encoder) text(d *wire.Delta) {
 	if d.Text == "" {
 		return
 	}
-	e.release(d.Choice, false)
+	e.release(d.Choice, passedBy)
 	e.part(d.Choice, appendText(nil, d.Text, d.Kind == wire.DeltaReasoning))
 }
 
@@ -147,21 +147,30 @@ func (e *encoder) partEnd(d *wire.Delta) {
 			w.ended = true
 		}
 	}
-	e.release(d.Choice, false)
+	e.release(d.Choice, goesOn)
 }
 
-// release lets calls go whose arguments are whole, in their order; all = no
-// more is coming.
-func (e *encoder) release(index int, all bool) {
+// When calls are let go: while the answer goes on, when a text begins behind
+// them, when no more is coming, when that is because of a limit.
+const (
+	goesOn = iota
+	passedBy
+	allCame
+	cutOff
+)
+
+// release lets calls go whose arguments are whole, in their order.
+func (e *encoder) release(index, when int) {
 	c := e.choice(index)
 	for len(c.waiting) > 0 {
 		w := c.waiting[0]
-		if !all && !w.ended && !w.whole() {
+		last := len(c.waiting) == 1
+		if when < allCame && (!w.ended && !w.whole() || when == goesOn && last && empty(w.args.String())) {
 			return
 		}
 		c.waiting = c.waiting[1:]
 		args, ok := inputOf(w.args.String())
-		if !ok {
+		if !ok || when == cutOff && last && empty(args) {
 			c.spoiled = true
 			continue
 		}
@@ -195,7 +204,11 @@ func (e *encoder) end() {
 	for i, c := range e.choices {
 		if c != nil && c.ending != nil {
 			last = i
-			e.release(i, true)
+			when := allCame
+			if unfinished(c.ending.Ending) {
+				when = cutOff
+			}
+			e.release(i, when)
 		}
 	}
 	for i, c := range e.choices {

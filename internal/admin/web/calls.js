@@ -20,7 +20,7 @@ function Row({ call }) {
     <td><a href=${to} aria-label=${clock(call.time) + " " + t("calls.open", { id: call.id })}><time>${clock(call.time)}</time></a></td>
     <td><span class=${"chip tone-" + tone(call.outcome)}>${word("class", call.outcome)}</span></td>
     <td class="roomy"><i class=${"dot tone-" + tone(tier)}></i>${word("tier", tier)}</td>
-    <td>${call.upstream || "–"}</td>
+    <td class="who">${call.upstream || "–"}</td>
     <td class="wide">${call.asked || ""}</td>
     <td class="mid">${call.reason || call.code || ""}</td>
     <td class="num mid">${call.attempts.length}</td>

@@ -37,7 +37,7 @@ function Fault({ u, mock, onChange }) {
     <label>${t("drill.model")} <input value=${model} maxlength="200" onInput=${(e) => setModel(e.target.value)} /></label>
     <div class="buttons"><button class="risky" onClick=${() => set(text, model)}>${t("drill.inject")}</button><button class=${active.length ? "main" : ""} onClick=${() => set("", model)}>${t("drill.heal")}</button></div>
     ${about && html`<p class="soft" lang="en">${about.about}</p>`}
-    <p class="soft" data-active>${t("drill.active")}: ${active.length ? active.map(([m, f]) => (m === "*" ? t("drill.every") : m) + " " + f).join(", ") : t("drill.healthy")}</p></fieldset>`;
+    <p class="soft" data-active>${t("drill.active")}: ${active.length ? active.map(([m, f]) => (m === "*" ? t("drill.every") : m) + " → " + f).join(", ") : t("drill.healthy")}</p></fieldset>`;
 }
 
 function Live() {

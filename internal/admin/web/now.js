@@ -51,7 +51,7 @@ export function Tile({ upstream: u, heading = "h3" }) {
   const scope = worst(u);
   const others = scope.state.startsWith("forced") ? 0 : u.scopes.filter((s) => s !== scope && s.state !== "closed").length;
   return html`<li class="place"><article class=${"tile tone-" + tone(scope.state)} key=${scope.state} data-upstream=${u.name} data-state=${scope.state} aria-label=${u.name + ", " + word("state", scope.state)}>
-    <header><${heading} class="name">${u.name}<//><span class=${"chip state-" + scope.state}>${word("state", scope.state)}</span></header>
+    <header><${heading} class="name" title=${u.name}>${u.name}<//><span class=${"chip state-" + scope.state}>${word("state", scope.state)}</span></header>
     <div class="face"><${Ring} scope=${scope} />
       <dl>
         ${scope.state !== "closed" && html`<div class="cause"><dt>${t("tile.cause")}</dt><dd>${causeOf(scope)}</dd></div>`}

@@ -73,10 +73,10 @@ function Timeline({ c }) {
   if (c.tier === "local") rows.push({ at: c.duration_ms, name: c.upstream, note: t("tier.local"), mark: "served", mood: "local" });
   return html`<div class="timeline" role="img" aria-label=${t("why.timeline")}>
     <div class="row axis"><span></span><div class="lane">${ticks(whole).map((at) => html`<b key=${at} style=${{ left: (100 * at) / whole + "%" }}>${at ? millis(at).replace(/\.0+ /, " ") : "0"}</b>`)}</div><span></span></div>
-    ${rows.map((r, i) => html`<div class="row" key=${i}><span class="name">${r.name}</span>
+    ${rows.map((r, i) => html`<div class="row" key=${i}><span class="name" title=${r.name}>${r.name}</span>
       ${r.attempt ? html`<${Bar} a=${r.attempt} whole=${whole} />` : html`<div class="lane"><i class=${"mark " + r.mark + " tone-" + r.mood} style=${{ left: (100 * Math.min(r.at, whole)) / whole + "%" }}></i></div>`}
       <span class=${"note tone-" + r.mood}>${r.note}</span></div>`)}
-    ${(c.changes || []).map((x, i) => html`<div class="row turn" key=${"turn" + i}><span class="name">${x.upstream}</span><div class="lane"><i class=${"mark turn tone-" + tone(x.to)} style=${{ left: (100 * x.at_ms) / whole + "%" }}></i></div><span class=${"note tone-" + tone(x.to)}>${word("state", x.to)}</span></div>`)}
+    ${(c.changes || []).map((x, i) => html`<div class="row turn" key=${"turn" + i}><span class="name" title=${x.upstream}>${x.upstream}</span><div class="lane"><i class=${"mark turn tone-" + tone(x.to)} style=${{ left: (100 * x.at_ms) / whole + "%" }}></i></div><span class=${"note tone-" + tone(x.to)}>${word("state", x.to)}</span></div>`)}
     <p class="phases" aria-hidden="true">${["wait", "headers", "first", "answer"].map((k) => html`<span key=${k}><i class=${"part tone-primary " + k}></i>${t("phase." + k)}</span>`)}</p></div>`;
 }
 
