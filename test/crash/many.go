@@ -8,15 +8,15 @@ import (
 	"time"
 )
 
-// many is what thousands of slow streams showed, over each protocol that an
-// upstream may speak.
+// many is what thousands of slow streams showed, over each version of HTTP
+// that an upstream may speak.
 type many struct {
 	Streams int   `json:"streams"`
 	Events  int   `json:"events"` // of each
 	Over    []way `json:"over"`
 }
 
-// way is a protocol of the upstream.
+// way is a version of HTTP between gateway and upstream.
 type way struct {
 	Name    string  `json:"name"`
 	Perfect int     `json:"perfect"` // streams with every event once, in order, and an end
@@ -42,8 +42,8 @@ func measureMany(ctx context.Context, n int, last time.Duration) (*many, error) 
 // shortTicks is how many events the streams have that only memory is of.
 const shortTicks = 30
 
-func measureWay(ctx context.Context, protocol string, n, events int) (w way, err error) {
-	w.Name = protocol
+func measureWay(ctx context.Context, version string, n, events int) (w way, err error) {
+	w.Name = version
 	h, err := open(setup{pace: fullPace})
 	if err != nil {
 		return w, err
@@ -51,7 +51,7 @@ func measureWay(ctx context.Context, protocol string, n, events int) (w way, err
 	defer h.close()
 	h.primary.play("short", tick(min(events, shortTicks), time.Second))
 	h.primary.play("tick", tick(events, time.Second))
-	front, err := h.front(protocol)
+	front, err := h.front(version)
 	if err != nil {
 		return w, err
 	}
@@ -76,7 +76,7 @@ func measureWay(ctx context.Context, protocol string, n, events int) (w way, err
 // weigh runs n streams through a process of its own and returns the KiB that
 // it grows by for each: from after its first streams to its highest.
 func (h *gateway) weigh(ctx context.Context, n int, role string, front *front, model string) (float64, []ticked, error) {
-	p, err := startProcess(ctx, role, front)
+	p, err := startProcess(role, front)
 	if err != nil {
 		return 0, nil, err
 	}

@@ -16,7 +16,6 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -26,7 +25,7 @@ import (
 	"backstop/internal/config"
 )
 
-// The protocols that an upstream may speak.
+// The versions of HTTP that an upstream may speak.
 const (
 	plainHTTP1  = "HTTP/1.1"
 	secureHTTP2 = "HTTP/2 with TLS"
@@ -40,9 +39,9 @@ type front struct {
 	dir    string
 }
 
-// front makes the primary answer over another protocol too.
-func (h *gateway) front(protocol string) (*front, error) {
-	if protocol == plainHTTP1 {
+// front makes the primary answer over another version of HTTP too.
+func (h *gateway) front(version string) (*front, error) {
+	if version == plainHTTP1 {
 		return &front{url: "http://" + h.primary.addr}, nil
 	}
 	dir, err := os.MkdirTemp("", "crash")
@@ -80,28 +79,34 @@ const (
 // process is this program in such a part.
 type process struct {
 	url   string
-	cmd   *exec.Cmd
+	child *os.Process
 	input io.Closer
 }
 
-func startProcess(ctx context.Context, role string, f *front) (*process, error) {
+func startProcess(role string, f *front) (p *process, err error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
-	p := &process{cmd: exec.CommandContext(ctx, self, "as", role, f.url, f.ca)}
-	p.cmd.Stderr = os.Stderr
-	if p.input, err = p.cmd.StdinPipe(); err != nil {
-		return nil, err
-	}
-	out, err := p.cmd.StdoutPipe()
+	hears, input, err := os.Pipe()
 	if err != nil {
 		return nil, err
 	}
-	if err := p.cmd.Start(); err != nil {
+	defer hears.Close()
+	output, says, err := os.Pipe()
+	if err != nil {
+		_ = input.Close()
 		return nil, err
 	}
-	line, err := bufio.NewReader(out).ReadString('\n')
+	defer output.Close()
+	p = &process{input: input}
+	p.child, err = os.StartProcess(self, []string{self, "as", role, f.url, f.ca}, &os.ProcAttr{Files: []*os.File{hears, says, os.Stderr}})
+	_ = says.Close()
+	if err != nil {
+		_ = input.Close()
+		return nil, err
+	}
+	line, err := bufio.NewReader(output).ReadString('\n')
 	if err != nil {
 		p.stop()
 		return nil, fmt.Errorf("the %s did not start: %w", role, err)
@@ -112,14 +117,14 @@ func startProcess(ctx context.Context, role string, f *front) (*process, error) 
 
 func (p *process) stop() {
 	_ = p.input.Close()
-	_ = p.cmd.Wait()
+	_, _ = p.child.Wait()
 }
 
 var errMemory = errors.New("the memory of the process is unknown; the figure needs Linux")
 
 // memory is the resident memory of the process in KiB.
 func (p *process) memory() (float64, error) {
-	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.child.Pid))
 	if err != nil {
 		return 0, errMemory
 	}
