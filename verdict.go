@@ -93,13 +93,13 @@ func (c *Call) sameRejection() bool {
 }
 
 // wall is the error of a call whose upstreams are all parked for their
-// accounts or credentials: what the answers that parked them said, nil = there
-// is another reason as well.
+// accounts, their credentials or a model that they do not have: what the answers
+// that parked them said, nil = there is another reason as well.
 func (c *Call) wall() *Failure {
 	var first *Skip
 	for i := range c.skips {
 		s := &c.skips[i]
-		if s.Why != "parked" || s.Kind != KindQuota && s.Kind != KindAuth {
+		if s.Why != "parked" || !walled(s.Kind) {
 			return nil
 		}
 		if first == nil {
@@ -110,8 +110,11 @@ func (c *Call) wall() *Failure {
 		return nil
 	}
 	f := &Failure{Code: CodeQuota, Status: first.Status, Message: c.chain()}
-	if first.Kind == KindAuth {
+	switch first.Kind {
+	case KindAuth:
 		f.Code = CodeUpstreamAuth
+	case KindModel:
+		f.Code = CodeUpstreamRejected
 	}
 	if f.Status < 400 {
 		f.Status = f.Code.Status()
@@ -119,12 +122,17 @@ func (c *Call) wall() *Failure {
 	return f
 }
 
+// walled reports whether a park is for something that no waiting mends.
+func walled(k Kind) bool { return k == KindQuota || k == KindAuth || k == KindModel }
+
 // refusal is the code of a call that no upstream was asked for.
 func (c *Call) refusal(now time.Time) Code {
 	for _, s := range c.skips {
 		switch s.Why {
 		case "parked":
-			return CodeRateLimited
+			if !walled(s.Kind) {
+				return CodeRateLimited
+			}
 		case "deadline":
 			return CodeDeadlineExceeded
 		case "rate", "full":
@@ -217,7 +225,9 @@ func (c *Call) retryAfter(now time.Time, code Code) time.Duration {
 		}
 	}
 	for _, s := range c.skips {
-		take(s.Until)
+		if s.Why != "parked" || !walled(s.Kind) {
+			take(s.Until)
+		}
 	}
 	for _, a := range c.attempts {
 		if a.up != nil && a.outcome.Class == Limited && a.outcome.Kind == KindRate {
@@ -312,6 +322,8 @@ func skipPhrase(s Skip) string {
 		w += " because our credential was refused"
 	case s.Why == "parked" && s.Kind == KindQuota:
 		w += " because its account is used up"
+	case s.Why == "parked" && s.Kind == KindModel:
+		w += " because it has no model of that name"
 	}
 	if s.Until > 0 && (s.Why == "open" || s.Why == "parked") {
 		w += ", again in " + secs(s.Until)

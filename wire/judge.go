@@ -236,7 +236,14 @@ func address(o *backstop.Outcome, a *Reply, e *envelope, r ruling) {
 		o.NoStream = groupOf(o.Status) == on400 && rejectsStreaming(o.Param, e.text)
 	}
 	whole := a.Surface == SurfaceHTTP || a.Surface == SurfaceBody
-	if whole && a.Caller == a.Dialect && len(a.Body) <= maxPassed && e.native(a.Dialect) {
+	if whole && sameErrors(a.Caller, a.Dialect) && len(a.Body) <= maxPassed && e.native(a.Dialect) {
 		o.Passthrough, o.Body = true, a.Body
 	}
+}
+
+// sameErrors reports whether the errors of two dialects have one shape: those
+// of chat and Responses do.
+func sameErrors(a, b backstop.Dialect) bool {
+	chat := func(d backstop.Dialect) bool { return d == backstop.OpenAI || d == backstop.Responses }
+	return a == b || chat(a) && chat(b)
 }

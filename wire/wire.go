@@ -78,6 +78,9 @@ type Outbound struct {
 	Path   string // below the upstream's base URL, e.g. "/chat/completions"
 	Body   []byte
 	Stream bool // an event stream is asked for
+	// Dropped are parameters of the call that the upstream's quirks leave out,
+	// as its dialect names them.
+	Dropped []string
 }
 
 // SignalKind says what an event of an upstream's stream means.

@@ -48,7 +48,7 @@ func (Room) Outbound(r *wire.Request, u *backstop.Upstream, s *backstop.Step) (w
 	}
 	q.history(o)
 	unsign(o)
-	q.apply(o)
+	out.Dropped = q.apply(o)
 	for _, name := range s.Without {
 		o.Drop(name)
 	}
@@ -101,7 +101,7 @@ func cannotTake(param, message string) *backstop.Outcome {
 }
 
 // apply renames, drops and sets parameters.
-func (q quirks) apply(o *edit.Object) { fit.Apply(&q.Quirks, o, isCore, nil) }
+func (q quirks) apply(o *edit.Object) []string { return fit.Apply(&q.Quirks, o, isCore, nil) }
 
 func isCore(name string) bool { return core[name] }
 

@@ -95,7 +95,7 @@ func finish(candidate gjson.Result) string {
 type pieceKind uint8
 
 const (
-	pieceNone pieceKind = iota // empty, or a signature alone
+	pieceNone pieceKind = iota // empty, a signature alone, a call of nothing
 	pieceText
 	pieceThought
 	pieceCall
@@ -108,7 +108,13 @@ func pieceOf(part gjson.Result) (kind pieceKind, size int) {
 		return pieceNone, 0
 	}
 	if call := part.Get("functionCall"); call.IsObject() {
-		return pieceCall, max(len(call.Raw), 1)
+		switch {
+		case call.Get("name").Str != "":
+			return pieceCall, len(call.Raw)
+		case call.Get("partialArgs").Exists(), call.Get("willContinue").Exists():
+			return pieceOther, len(call.Raw) // arguments that are streamed
+		}
+		return pieceNone, 0 // nobody can make a call without a name
 	}
 	if text := part.Get("text"); text.Type == gjson.String {
 		switch {

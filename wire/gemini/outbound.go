@@ -48,7 +48,7 @@ func (Room) Outbound(r *wire.Request, u *backstop.Upstream, s *backstop.Step) (w
 	if !signs(name) && bytes.Contains(r.Body, []byte(unsigned)) {
 		o.unsign()
 	}
-	q.apply(o)
+	out.Dropped = q.apply(o)
 	for _, param := range s.Without {
 		o.Drop(param)
 	}
@@ -87,7 +87,7 @@ func cannotTake(param, message string) *backstop.Outcome {
 }
 
 // apply renames, drops and sets parameters.
-func (q quirks) apply(o *request) { fit.Apply(&q.Quirks, o, isCore, nil) }
+func (q quirks) apply(o *request) []string { return fit.Apply(&q.Quirks, o, isCore, nil) }
 
 func isCore(name string) bool { return core[camel(name)] }
 

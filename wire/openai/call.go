@@ -22,7 +22,9 @@ func (c *callSum) add(b []byte, s span) {
 		case "custom":
 			c.kinds[1].add(b, m.val)
 		default:
-			c.rest.put(name, m.val.of(b))
+			if string(name) != "type" || m.val.filled(b) {
+				c.rest.put(name, m.val.of(b))
+			}
 		}
 	}
 }

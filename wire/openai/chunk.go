@@ -12,6 +12,7 @@ type chunk struct {
 	known                      bool // at least one member is the dialect's
 
 	list []delta
+	book callBook
 }
 
 // delta is what one choice of a chunk brings.
@@ -25,11 +26,13 @@ type delta struct {
 	tool    bool // a tool call begins or goes on
 	other   bool // something that is neither text, reasoning nor a tool call
 	refusal bool // a piece of a refusal
+	role    bool // it says whose message it is
 }
 
 // parse reads an event. It is false for what is no object of this dialect.
 func (c *chunk) parse(data []byte) bool {
-	*c = chunk{b: data, list: c.list[:0]}
+	*c = chunk{b: data, list: c.list[:0], book: c.book}
+	c.book.stray, c.book.lists, c.book.bare = c.book.stray[:0], c.book.lists[:0], c.book.bare[:0]
 	i := skipSpace(data, 0)
 	if i < len(data) && data[i] == '[' {
 		return c.wrapped(i)
@@ -164,6 +167,7 @@ func (c *chunk) readChoices() bool {
 }
 
 func (c *chunk) readChoice(d *delta, s span) bool {
+	var calls, legacy span
 	for m := inObject(c.b, s); m.next(); {
 		switch string(m.key.inner(c.b)) {
 		case "index":
@@ -174,7 +178,7 @@ func (c *chunk) readChoice(d *delta, s span) bool {
 			d.index = n
 		case "delta":
 			if m.val.is(c.b, '{') {
-				c.readDelta(d, m.val)
+				calls, legacy = c.readDelta(d, m.val)
 			}
 		case "text":
 			d.speak(c.b, m.val)
@@ -190,12 +194,15 @@ func (c *chunk) readChoice(d *delta, s span) bool {
 			}
 		}
 	}
+	c.readCalls(d, calls, legacy)
 	return true
 }
 
-func (c *chunk) readDelta(d *delta, s span) {
+func (c *chunk) readDelta(d *delta, s span) (calls, legacy span) {
 	for m := inObject(c.b, s); m.next(); {
 		switch string(m.key.inner(c.b)) {
+		case "role":
+			d.role = m.val.filled(c.b)
 		case "content":
 			d.speak(c.b, m.val)
 		case "refusal":
@@ -208,19 +215,15 @@ func (c *chunk) readDelta(d *delta, s span) {
 		case "reasoning", "reasoning_content", "reasoning_details":
 			d.text(c.b, m.val)
 		case "tool_calls":
-			if !m.val.is(c.b, '[') {
-				continue
-			}
-			for e := inArray(c.b, m.val); e.next(); {
-				d.call(c.b, e.val)
-			}
+			calls = m.val
 		case "function_call":
-			d.function(c.b, m.val)
+			legacy = m.val
 		case "audio":
 			d.aside(c.b, member(c.b, m.val, "data"))
 			d.aside(c.b, member(c.b, m.val, "transcript"))
 		}
 	}
+	return calls, legacy
 }
 
 // speak takes a piece of content text, or content of another form.
@@ -256,26 +259,6 @@ func (d *delta) text(b []byte, s span) {
 		if e := inArray(b, s); e.next() {
 			d.bytes += s.to - s.from - 2 // at least one: the part
 			d.token = true
-		}
-	}
-}
-
-func (d *delta) call(b []byte, s span) {
-	if member(b, s, "id").filled(b) {
-		d.token, d.said, d.tool = true, true, true
-	}
-	d.function(b, member(b, s, "function"))
-	d.function(b, member(b, s, "custom"))
-}
-
-func (d *delta) function(b []byte, s span) {
-	if !s.is(b, '{') {
-		return
-	}
-	for m := inObject(b, s); m.next(); {
-		if m.val.filled(b) {
-			d.tool = true
-			d.say(b, m.val)
 		}
 	}
 }

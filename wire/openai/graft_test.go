@@ -141,7 +141,8 @@ func TestContentBytesAreThoseOfTheText(t *testing.T) {
 	for data, want := range map[string]int{
 		tok("abc"): 3, tok("北京"): 6, tok(`\u5317\u4eac`): 6, tok(`a\n\"b`): 4, tok(`\ud83c\udf0d`): 4, tok(`\u00e9\u0041`): 3,
 		ch(`{"reasoning_content":"ab"}`, "null"): 2, role: 0,
-		ch(`{"tool_calls":[{"index":0,"function":{"arguments":"{\"a\""}}]}`, "null"): 4,
+		ch(`{"tool_calls":[{"index":0,"id":"c","function":{"arguments":"{\"a\""}}]}`, "null"): 4,
+		ch(`{"tool_calls":[{"index":0,"function":{"arguments":"{\"a\""}}]}`, "null"):          0,
 	} {
 		if got := (Room{}).Reader(streamRequest(), okReply()).Event(event(data)).Bytes; got != want {
 			t.Errorf("%s counts %d bytes, want %d", data, got, want)

@@ -29,7 +29,12 @@ type choiceParts struct {
 type callPart struct {
 	index, part int
 	id          string
+	named       bool
+	held        []byte // arguments that came before the name
 }
+
+// maxHeld bounds those.
+const maxHeld = 1 << 20
 
 func (d *decoder) Event(ev *sse.Event) []wire.Delta {
 	data := bytes.TrimSpace(ev.Data)
@@ -140,20 +145,39 @@ func (d *decoder) call(b []byte, s span, c *choiceParts, place int) {
 	if n, ok := integer(b, member(b, s, "index")); ok {
 		place = n
 	}
-	id, name := member(b, s, "id"), member(b, f, "name")
+	id, name := member(b, s, "id"), member(b, f, "name") // who is to call needs the name first
 	at := c.find(place, str(b, id), name.filled(b))
 	if at == nil {
-		if len(c.calls) == maxCalls {
+		if len(c.calls) == maxCalls || !beginsCall(b, s) {
 			return
 		}
 		c.open = 0
 		c.calls = append(c.calls, callPart{index: place, part: c.count, id: str(b, id)})
 		c.count++
 		at = &c.calls[len(c.calls)-1]
+	}
+	more := []byte(nil)
+	if arguments := member(b, f, "arguments"); arguments.filled(b) {
+		more = []byte(str(b, arguments))
+	}
+	switch {
+	case !at.named && !name.filled(b):
+		if at.id == "" {
+			at.id = str(b, id)
+		}
+		if len(at.held)+len(more) <= maxHeld {
+			at.held = append(at.held, more...)
+		}
+		return
+	case !at.named:
+		at.named, more, at.held = true, append(at.held, more...), nil
+		if at.id == "" {
+			at.id = str(b, id)
+		}
 		d.list = append(d.list, wire.Delta{Kind: wire.DeltaCall, Choice: c.index, Part: at.part, ID: at.id, Name: str(b, name)})
 	}
-	if more := member(b, f, "arguments"); more.filled(b) {
-		d.list = append(d.list, wire.Delta{Kind: wire.DeltaArguments, Choice: c.index, Part: at.part, Text: str(b, more)})
+	if len(more) > 0 {
+		d.list = append(d.list, wire.Delta{Kind: wire.DeltaArguments, Choice: c.index, Part: at.part, Text: string(more)})
 	}
 }
 

@@ -40,7 +40,9 @@ func (t *messageSum) add(b []byte, s span) {
 		case "tool_calls":
 			t.addCalls(b, m.val)
 		case "function_call":
-			t.function.add(b, m.val)
+			if t.function.seen || namesCall(b, m.val) {
+				t.function.add(b, m.val)
+			}
 		case "audio":
 			t.sound.add(b, m.val)
 		default:
@@ -84,7 +86,7 @@ func (t *messageSum) call(b []byte, s span, index int) *callSum {
 		}
 		return c
 	}
-	if len(t.calls) == maxCalls {
+	if len(t.calls) == maxCalls || !beginsCall(b, s) {
 		return nil
 	}
 	c := &callSum{index: index}

@@ -56,13 +56,18 @@ func (d *reader) functions(visit func(choice, call int, function span)) {
 			continue
 		}
 		delta := member(c.b, e.val, "delta")
-		visit(c.list[i].index, wire.NoCall, member(c.b, delta, "function_call"))
+		if legacy := member(c.b, delta, "function_call"); !c.astray(legacy) {
+			visit(c.list[i].index, wire.NoCall, legacy)
+		}
 		calls := member(c.b, delta, "tool_calls")
 		if !calls.is(c.b, '[') {
 			continue
 		}
 		n := 0
 		for t := inArray(c.b, calls); t.next(); n++ {
+			if c.astray(t.val) {
+				continue
+			}
 			index := n
 			if given, ok := integer(c.b, member(c.b, t.val, "index")); ok {
 				index = given
@@ -85,6 +90,7 @@ func (w *writer) Patch(ev *sse.Event, sig *wire.Signal, text []byte, finish stri
 		return nil
 	}
 	e := edits{b: c.b}
+	c.straighten(&e)
 	for i := range c.list {
 		if d := &c.list[i]; d.index == 0 && d.content.there() {
 			e.replace(d.content, string(appendEncoded(nil, text)))

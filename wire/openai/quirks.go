@@ -87,6 +87,6 @@ func (q quirks) cannot(r *wire.Request, s *backstop.Step) *backstop.Outcome {
 }
 
 // apply renames, drops and sets parameters.
-func (q quirks) apply(o *object) { fit.Apply(&q.Quirks, o, isCore, nil) }
+func (q quirks) apply(o *object) []string { return fit.Apply(&q.Quirks, o, isCore, nil) }
 
 func isCore(name string) bool { return core[name] }

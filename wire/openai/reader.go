@@ -39,12 +39,16 @@ type choiceState struct {
 // answer must not commit, so that End can still call it blank. And a finish
 // reason that means a broken answer, or that nobody knows, is a Fault.
 //
+// A chunk with nothing but pieces of tool calls that never began is Malformed.
+//
 // An error event after the finish reason is Quiet: the answer is whole and its
 // caller knows so.
 //
 // Signal.Bytes counts content without its escapes.
 func (Room) Reader(r *wire.Request, a *wire.Reply) wire.StreamReader {
-	return &reader{Stream: follow.Begin(r, a, backstop.OpenAI), request: r}
+	d := &reader{Stream: follow.Begin(r, a, backstop.OpenAI), request: r}
+	d.chunk.book.kept = true
+	return d
 }
 
 func (d *reader) Event(ev *sse.Event) wire.Signal {
@@ -62,6 +66,9 @@ func (d *reader) Event(ev *sse.Event) wire.Signal {
 		return wire.Signal{Kind: wire.Malformed}
 	case d.chunk.fault:
 		return d.inBand(ev, data)
+	case d.chunk.onlyStray():
+		d.Odd++
+		return wire.Signal{Kind: wire.Malformed}
 	}
 	d.Events++
 	sig := d.progress(ev, data)

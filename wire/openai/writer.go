@@ -30,7 +30,7 @@ type writer struct {
 // Writer makes the caller's stream out of events of this dialect. They pass
 // as the bytes they came in, except that usage goes only to who asked for it,
 // vendors' own finish reasons get the dialect's word, and comments, empty and
-// malformed events are left out.
+// malformed events, and pieces of tool calls that never began, are left out.
 //
 // [DONE] is written by Close alone: once, last, and only after a finish
 // reason. A note goes out as member x_backstop of the last event, if the writer
@@ -125,6 +125,7 @@ func (w *writer) remember(c *chunk) {
 // if it may stay as it is.
 func (w *writer) edited(c *chunk, hide bool) []byte {
 	e := edits{b: c.b}
+	c.straighten(&e)
 	w.finish(c, &e)
 	if whole, ok := root(c.b); hide && ok {
 		if cut := cutMember(c.b, whole, "usage"); cut.there() {

@@ -36,8 +36,30 @@ func (a *aggregate) Add(data []byte) {
 			a.note = note.Raw
 		}
 	default:
+		a.announce(e)
 		a.add(e)
 	}
+}
+
+// announce begins the item that a delta belongs to, if nobody did. A tool
+// without a name is none.
+func (a *aggregate) announce(e *event) {
+	kind, text := a.heard.peek(e)
+	if text == "" || kind == callDelta || a.at(e.item) != nil {
+		return
+	}
+	it, prefix := &item{kind: "message"}, "msg_"
+	rest := `,"type":"message","status":"completed","role":"assistant","content":[]}`
+	if kind == thoughtDelta || kind == gistDelta {
+		it.kind, prefix, rest = "reasoning", ownThought, `,"type":"reasoning","summary":[]}`
+	}
+	at := e.item
+	if at == latest {
+		at = len(a.items)
+	}
+	it.id = itemID(prefix, gjson.Get(a.response, "id").Str, at)
+	it.raw = `{"id":` + edit.Quoted(it.id) + rest
+	a.begin(at, it)
 }
 
 // Body returns the plain body. It may be asked more than once.

@@ -85,7 +85,7 @@ func FuzzGraft(f *testing.F) {
 				}
 			}
 		}
-		run(first, false)
+		run(framed(begun)+first, false) // nobody takes over a stream that has not begun
 		w.Hold()
 		out = append(out, w.Text([]byte("x"))...)
 		run(second, true)

@@ -54,6 +54,11 @@ func (w *writer) Graft(ev *sse.Event, sig *wire.Signal, text bool) []byte {
 		return nil
 	}
 	w.out = w.out[:0]
+	w.grafted(e, text)
+	return w.out
+}
+
+func (w *writer) grafted(e *event, text bool) {
 	switch e.kind {
 	case created: // an answer begins, perhaps the second one that is tried
 		w.moved, w.again = nil, heard{}
@@ -65,7 +70,6 @@ func (w *writer) Graft(ev *sse.Event, sig *wire.Signal, text bool) []byte {
 	default:
 		w.graftPart(e, text)
 	}
-	return w.out
 }
 
 func (w *writer) graftItem(e *event) {
@@ -116,7 +120,7 @@ func (w *writer) graftEnd(e *event, kind string) {
 	w.cut = kind == incomplete && (kind != e.kind || e.body.Get("incomplete_details.reason").Str == "max_output_tokens")
 	w.shut()
 	response := w.head.over([]byte(e.body.Raw))
-	if !w.full {
+	if !w.full && !(w.loose && w.empty()) {
 		response = edit.SetMember(response, "output", string(w.output()))
 	}
 	if kind != e.kind {

@@ -48,7 +48,7 @@ func (Room) Outbound(r *wire.Request, u *backstop.Upstream, s *backstop.Step) (w
 		q.history(o)
 	}
 	dropOwn(o)
-	q.apply(o)
+	out.Dropped = q.apply(o)
 	for _, name := range s.Without {
 		o.Drop(name)
 	}

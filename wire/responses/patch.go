@@ -110,7 +110,9 @@ func (w *writer) Patch(ev *sse.Event, sig *wire.Signal, text []byte, finish stri
 		return w.Event(ev, sig)
 	}
 	w.out, w.changed = w.out[:0], true
+	w.begin(e)
 	w.heard.note(place{e.item, e.part})
+	w.again.note(place{e.item, e.part})
 	if it := w.at(e.item); it != nil && it.kind == "message" && !it.done {
 		it.own = true
 	}

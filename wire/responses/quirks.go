@@ -53,7 +53,7 @@ func (q quirks) cannot(r *wire.Request, s *backstop.Step) *backstop.Outcome {
 }
 
 // apply renames, drops and sets parameters.
-func (q quirks) apply(o *edit.Object) { fit.Apply(&q.Quirks, o, isCore, here) }
+func (q quirks) apply(o *edit.Object) []string { return fit.Apply(&q.Quirks, o, isCore, here) }
 
 func isCore(name string) bool { return core[name] }
 

@@ -24,7 +24,9 @@ const (
 // required, unless a stored prompt or an earlier answer stands for the input.
 //
 // Stored is what the caller asks for in so many words: an upstream that stores
-// by default loses nothing when its answer is put together from a stream.
+// by default loses nothing when its answer is put together from a stream. Work
+// in the background is stored work, and its plain body comes at once, while a
+// stream of it lasts until the work is done.
 func (Room) Read(op wire.Op, body []byte) (*wire.Request, *backstop.Failure) {
 	h, fail := scanHead(body)
 	if fail != nil {
@@ -133,8 +135,8 @@ func (t *reading) flag(name string) bool {
 // answer reads what kind of answer is wanted.
 func (t *reading) answer(r *wire.Request) {
 	r.Stream = t.flag("stream")
-	r.Stored = t.flag("store")
-	t.flag("background")
+	store, background := t.flag("store"), t.flag("background")
+	r.Stored = store || background
 	t.flag("parallel_tool_calls")
 	if v := t.h["max_output_tokens"]; intake.Filled(v) {
 		switch {

@@ -26,6 +26,8 @@ type reader struct {
 	// plain: something other than reasoning and refusal was said. refuses:
 	// there was a piece of a refusal, or a filter ended the answer.
 	plain, refuses bool
+	begun          bool         // an event with the response was here
+	calls          map[int]bool // items that have begun, latest = any
 }
 
 // Reader follows a stream.
@@ -58,6 +60,10 @@ func (d *reader) Event(ev *sse.Event) wire.Signal {
 	if d.ev.kind == errorEvent || d.ev.kind == failed || ev.Name == errorEvent || d.ev.alien() {
 		return d.inBand(ev)
 	}
+	if d.stray(&d.ev) {
+		d.Odd++
+		return wire.Signal{Kind: wire.Malformed}
+	}
 	d.Events++
 	sig := d.progress(ev)
 	if sig.Kind == wire.Token {
@@ -65,6 +71,21 @@ func (d *reader) Event(ev *sse.Event) wire.Signal {
 	}
 	sig.Parsed = &d.ev
 	return sig
+}
+
+// stray reports whether an event is the input of a tool call that never began:
+// nobody could make that.
+func (d *reader) stray(e *event) bool {
+	switch {
+	case e.kind == itemAdded:
+		if d.calls == nil {
+			d.calls = map[int]bool{}
+		}
+		d.calls[e.item], d.calls[latest] = true, true
+	case e.kind == callDelta, e.kind == callDone, strings.HasPrefix(e.kind, customInput):
+		return !d.calls[e.item]
+	}
+	return false
 }
 
 // progress takes in an event that is no error.

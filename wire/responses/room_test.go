@@ -74,6 +74,16 @@ func TestWhatACallNeedsIsRead(t *testing.T) {
 	if r := read(t, `{"model":"m","input":"a","text":{"format":{"type":"json_object"}}}`); r.Promise.Kind != wire.PromiseObject || r.Stored || !r.Streamable() {
 		t.Errorf("%+v", r)
 	}
+	for _, body := range []string{`{"model":"m","input":"a","background":true}`, `{"model":"m","input":"a","background":true,"store":false}`, `{"model":"m","input":"a","store":true}`} {
+		if r := read(t, body); !r.Stored || r.Streamable() {
+			t.Errorf("a stream of %s is not what its plain body is: %+v", body, r)
+		}
+	}
+	for _, body := range []string{`{"model":"m","input":"a","background":false}`, `{"model":"m","input":"a","background":null,"store":null}`} {
+		if r := read(t, body); r.Stored || !r.Streamable() {
+			t.Errorf("%s: %+v", body, r)
+		}
+	}
 	if r := read(t, `{"model":"m","input":"a","include":["message.output_text.logprobs"]}`); !r.Logprobs {
 		t.Error("no logprobs")
 	}

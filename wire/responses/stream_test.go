@@ -47,11 +47,11 @@ func play(t testing.TB, stream string, streaming, clean bool) roomtest.Played {
 	return roomtest.Play(Room{}, r, a, stream, clean)
 }
 
-// checkCaller: whole events with names, numbers that only go up, and at most
-// one end, last.
+// checkCaller: whole events with names, numbers that only go up, none that an
+// SDK fails on, and at most one end, last.
 func checkCaller(t testing.TB, out []byte, whole bool) {
 	t.Helper()
-	events, ended, last := sse.NewReader(bytes.NewReader(out), 0), false, -1.0
+	events, ended, last, sdk := sse.NewReader(bytes.NewReader(out), 0), false, -1.0, strictSDK{}
 	for {
 		ev, err := events.Next()
 		if err == io.EOF {
@@ -72,6 +72,9 @@ func checkCaller(t testing.TB, out []byte, whole bool) {
 				t.Fatalf("%q comes after %v", ev.Raw, last)
 			}
 			last = *n
+		}
+		if wrong := sdk.take(ev.Data); wrong != "" {
+			t.Fatalf("%s: %q in %q", wrong, ev.Raw, out)
 		}
 		ended = ev.Name == completed || ev.Name == incomplete || ev.Name == errorEvent
 	}
@@ -238,7 +241,7 @@ func TestAFailureEndsTheStream(t *testing.T) {
 
 func TestANoteGoesIntoTheTerminalEvent(t *testing.T) {
 	w := Room{}.Writer(nil)
-	for _, data := range []string{begun, hello, bare} {
+	for _, data := range []string{begun, msgOn, textOn, hello, bare} {
 		w.Event(&sse.Event{Data: []byte(data)}, nil)
 	}
 	want := framed(strings.TrimSuffix(bare, "}") + `,"x_backstop":{"attempts":2}}`)

@@ -34,12 +34,15 @@ type writer struct {
 
 	waiting []waiting // events that end the last item
 	changed bool      // the output is not all as it came
+	began   bool      // the first event was here
+	loose   bool      // the upstream forgets to announce things, see loose.go
 }
 
 // Writer makes the caller's stream out of events of this form. They pass as
 // the bytes they came in, except that an event without its name gets it,
-// sequence numbers that go back are counted on, and comments, malformed events
-// and a [DONE] are left out. The events that end an item wait for what comes
+// sequence numbers that go back are counted on, what was not announced is
+// written anew (see loose.go), and comments, malformed events and a [DONE] are
+// left out. The events that end an item wait for what comes
 // next, so that the item can still be added to.
 //
 // completed or incomplete is written by Close alone: once, last, and only if
@@ -82,6 +85,13 @@ func (w *writer) Event(ev *sse.Event, sig *wire.Signal) []byte {
 		return nil
 	}
 	w.out = w.out[:0]
+	w.begin(e)
+	if !w.loose && !w.announced(e) {
+		w.loosen()
+	}
+	if w.loose {
+		return w.rewritten(e)
+	}
 	if w.waits(ev, e) {
 		return nil
 	}

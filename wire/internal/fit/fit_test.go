@@ -38,6 +38,25 @@ func TestQuirksAreMadeInOneOrderAndNeverTouchTheCore(t *testing.T) {
 	}
 }
 
+// some is a request with some parameters.
+type some map[string]bool
+
+func (s some) Rename(from, to string) { s[to] = s[from] }
+func (s some) Drop(name string) bool  { return s[name] }
+func (s some) Set(string, string)     {}
+
+func TestWhatAQuirkLeavesOutIsToldIfItWasThere(t *testing.T) {
+	q := &backstop.Quirks{RenameParams: map[string]string{"a": "b"}, DropParams: []string{"b", "c", "model", "d", "b", "stream_options"}}
+	core := func(name string) bool { return name == "model" }
+	there := some{"a": true, "d": true, "model": true, "stream_options": true}
+	if got := Apply(q, there, core, nil); !slices.Equal(got, []string{"b", "d"}) {
+		t.Errorf("left out %v", got)
+	}
+	if got := Apply(q, some{}, core, nil); len(got) > 0 {
+		t.Errorf("left out %v of nothing", got)
+	}
+}
+
 func TestAStreamIsAskedForUnlessTheStepIsPlain(t *testing.T) {
 	for _, c := range []struct{ stream, plain, want bool }{{true, false, true}, {true, true, false}} {
 		t.Run(fmt.Sprint(c), func(t *testing.T) {

@@ -20,7 +20,10 @@ type Params interface {
 //
 // Core parameters are the plan's and the room's business: no quirk touches
 // them. own is a parameter's name in this dialect, nil = the same.
-func Apply(q *backstop.Quirks, o Params, core func(name string) bool, own func(name string) string) {
+//
+// It returns the parameters that were there and are left out. A stream's
+// options are none of them: whether there are any is the gateway's business.
+func Apply(q *backstop.Quirks, o Params, core func(name string) bool, own func(name string) string) (dropped []string) {
 	if own == nil {
 		own = func(name string) string { return name }
 	}
@@ -29,9 +32,12 @@ func Apply(q *backstop.Quirks, o Params, core func(name string) bool, own func(n
 			o.Rename(own(from), to)
 		}
 	}
-	for _, name := range q.DropParams {
-		if !core(name) {
-			o.Drop(own(name))
+	for _, param := range q.DropParams {
+		if core(param) {
+			continue
+		}
+		if name := own(param); o.Drop(name) && name != "stream_options" && !slices.Contains(dropped, name) {
+			dropped = append(dropped, name)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(q.SetParams)) {
@@ -42,4 +48,5 @@ func Apply(q *backstop.Quirks, o Params, core func(name string) bool, own func(n
 			o.Set(own(name), string(raw))
 		}
 	}
+	return dropped
 }
