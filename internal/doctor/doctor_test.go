@@ -281,10 +281,7 @@ func TestProxiesAreNamedWithoutTheirPassword(t *testing.T) {
 }
 
 func TestNothingThatListensIsExplained(t *testing.T) {
-	s := httptest.NewServer(http.NotFoundHandler())
-	url := s.URL
-	s.Close()
-	r, text := run(t, planFor(url+"/v1", nil), Options{})
+	r, text := run(t, planFor("http://127.0.0.1:1/v1", nil), Options{}) // a port that nobody is given
 	says(t, text, "nothing listens at", "the model server is not started")
 	if r.OK {
 		t.Error("no problem is reported")

@@ -14,8 +14,12 @@ import (
 // in a second; the rest is counted.
 const errorsEach = 5
 
-// outage counts what happens in one second while upstreams are out. Its maps
-// have config names as keys, so they stay small.
+// mostOpen is how many scopes of an upstream that are not closed are kept. Callers
+// make up models, and the engine forgets the oldest ones without a word.
+const mostOpen = 1024
+
+// outage counts what happens in one second while upstreams are out. Its other
+// maps have config names as keys, so they stay small.
 type outage struct {
 	mu     sync.Mutex
 	open   map[string]map[string]string // upstream -> scope and model -> state, unless closed
@@ -48,7 +52,14 @@ func (o *outage) changed(t *backstop.Transition) {
 	if o.open[t.Upstream] == nil {
 		o.open[t.Upstream] = map[string]string{}
 	}
-	o.open[t.Upstream][scope] = t.To
+	open := o.open[t.Upstream]
+	if _, known := open[scope]; !known && len(open) >= mostOpen {
+		for any := range open {
+			delete(open, any)
+			break
+		}
+	}
+	open[scope] = t.To
 }
 
 // count notes who served a call in place of upstreams that it could not use.
