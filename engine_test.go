@@ -79,6 +79,8 @@ func TestOneCall(t *testing.T) {
 			code: CodeRateLimited, status: 429, tries: 1, within: 10 * time.Millisecond},
 		{name: "retry.wait honours a named delay although a backup is free", plan: []func(*Plan){upstreamEdit("primary", func(u *Upstream) { u.Retry.Wait = 3 * time.Second })},
 			primary: then(limited(2*time.Second), good), backup: good, tier: 0, tries: 2, atLeast: 2 * time.Second, within: 2600 * time.Millisecond},
+		{name: "a delay that is named again and again is sat out once", plan: []func(*Plan){upstreamEdit("primary", func(u *Upstream) { u.Retry.Wait = 3 * time.Second })},
+			primary: limited(time.Second), backup: good, tier: 1, tries: 3, atLeast: time.Second, within: 2600 * time.Millisecond, reason: "limited/rate"},
 		{name: "an empty answer goes on", primary: answers(time.Millisecond, Outcome{Class: Garbled, Kind: KindEmpty, Status: 200, Counts: CountsModel, NextTier: true}),
 			backup: good, tier: 1, tries: 2, reason: "garbled/empty"},
 	}

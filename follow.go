@@ -26,7 +26,8 @@ func (c *Call) follow(now time.Time, a *attempt) {
 	case o.Class == Limited && o.Park == ParkKey && c.freeKey(now, a) >= 0:
 		c.again(a.plain)
 	case c.retries < u.Retry.Max && o.RetrySame && (a.token.IsZero() || a.plain) && !c.req.Retrying && c.nap(now, a, c.backoff(u)):
-	case o.HasHint && o.Hint > 0 && o.Hint <= u.Retry.Wait && !c.req.Retrying && c.nap(now, a, c.named(o.Hint)):
+	case !c.napped && o.HasHint && o.Hint > 0 && o.Hint <= u.Retry.Wait && !c.req.Retrying && c.nap(now, a, c.named(o.Hint)):
+		c.napped = true // once: the attempts that are left are for who is free
 	default:
 		c.descend(a.tier + 1)
 	}

@@ -205,6 +205,7 @@ type keyLedger struct {
 	mu      sync.Mutex
 	good    map[int]time.Time
 	refused map[int]time.Time
+	renewed map[int]time.Time // since when a key is the one it is now
 }
 
 const (
@@ -212,24 +213,35 @@ const (
 	keyRefusedSpan = time.Minute
 )
 
-func (k *keyLedger) worked(now time.Time, key int) {
+// worked notes a good answer to an attempt that began at a time. One with a
+// key's predecessor says nothing about the key; likewise in refuse.
+func (k *keyLedger) worked(now, began time.Time, key int) {
 	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.replaced(began, key) {
+		return
+	}
 	if k.good == nil {
 		k.good = map[int]time.Time{}
 	}
 	if now.Sub(k.good[key]) > time.Minute { // a write a minute is enough for a 24 h rule
 		k.good[key] = now
 	}
-	k.mu.Unlock()
+}
+
+// replaced reports whether a key became another one after a time.
+func (k *keyLedger) replaced(began time.Time, key int) bool {
+	at, ok := k.renewed[key]
+	return ok && !began.After(at)
 }
 
 // refuse notes an auth refusal and reports whether it is the second good key
 // within the span.
-func (k *keyLedger) refuse(now time.Time, key int) bool {
+func (k *keyLedger) refuse(now, began time.Time, key int) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	at, ok := k.good[key]
-	if !ok || now.Sub(at) > keyGoodFor {
+	if !ok || now.Sub(at) > keyGoodFor || k.replaced(began, key) {
 		return false
 	}
 	if k.refused == nil {

@@ -11,7 +11,7 @@ type Probe struct {
 	ID       uint64
 	Upstream *Upstream
 	Model    string
-	Scope    string // endpoint | model | quality | embed
+	Scope    string    // endpoint | model | quality | embed
 	Began    time.Time // when Due started it
 	Key      int
 	Stream   bool
@@ -103,7 +103,7 @@ func (e *Engine) Probed(now time.Time, p Probe, o Outcome) {
 	}
 	if o.Park != ParkNone {
 		t, id := parkOf(p.state, max(p.Key, 0), p.Model, &o)
-		t.set(now, id, &o, now)
+		t.set(now, id, &o, p.Began)
 	}
 	switch r := probeResult(p.Scope, &o); r {
 	case breaker.Void:

@@ -12,7 +12,7 @@ func (e *Engine) Rekeyed(now time.Time, upstream string, key int) {
 		return
 	}
 	s.keyPark.renew(now, key)
-	s.keys.forget(key)
+	s.keys.renew(now, key)
 }
 
 // renew forgets what a key was parked for, now and by attempts that began
@@ -35,10 +35,15 @@ func (p *parks) lift() {
 	p.mu.Unlock()
 }
 
-// forget drops what is known about a key.
-func (k *keyLedger) forget(key int) {
+// renew forgets what is known about a key, now and from attempts that began
+// until now.
+func (k *keyLedger) renew(now time.Time, key int) {
 	k.mu.Lock()
+	defer k.mu.Unlock()
 	delete(k.good, key)
 	delete(k.refused, key)
-	k.mu.Unlock()
+	if k.renewed == nil {
+		k.renewed = map[int]time.Time{}
+	}
+	k.renewed[key] = now
 }

@@ -47,7 +47,7 @@ func (c *Call) judge(now time.Time, a *attempt, o *Outcome) {
 		c.firstByte(now, a) // whatever it said, the endpoint answered
 	}
 	counts := o.Counts
-	if o.Class == Limited && o.Kind == KindAuth && a.key >= 0 && a.up.keys.refuse(now, a.key) {
+	if o.Class == Limited && o.Kind == KindAuth && a.key >= 0 && a.up.keys.refuse(now, a.began, a.key) {
 		counts = CountsModel
 		o.Counts = CountsModel
 	}
@@ -61,7 +61,7 @@ func (c *Call) judge(now time.Time, a *attempt, o *Outcome) {
 			a.up.inflight.Success()
 			a.up.budget.Deposit()
 			if a.key >= 0 {
-				a.up.keys.worked(now, a.key)
+				a.up.keys.worked(now, a.began, a.key)
 			}
 		}
 	case counts == CountsEndpoint:

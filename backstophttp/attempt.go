@@ -59,20 +59,21 @@ type attempt struct {
 }
 
 // open prepares the attempt that the engine ordered.
-func (r *run) open() {
+func (r *run) open() *attempt {
 	u := r.step.Upstream
 	a := &attempt{id: r.step.Attempt, step: r.step, conn: r.d.conns[u.Name], room: r.d.options.Rooms[u.Dialect]}
 	if u.Dialect != r.req.Dialect {
 		r.cross(a)
 	}
 	r.mu.Lock()
-	if r.step.Hedge {
+	defer r.mu.Unlock()
+	if r.step.Hedge && r.live != nil { // nil: it ended after the order was given
 		r.rival = a
 	} else {
 		r.live = a
 	}
 	r.tried = append(r.tried, a)
-	r.mu.Unlock()
+	return a
 }
 
 // mark reports something about the attempt to the engine.

@@ -3,6 +3,7 @@ package backstophttp
 import (
 	"bytes"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -213,8 +214,9 @@ func (a *attempt) view(base wire.StreamWriter) wire.StreamWriter {
 
 // without lists the parameters that the upstream did not get.
 func (a *attempt) without() []string {
-	if a.cross == nil || len(a.cross.left) == 0 {
-		return a.step.Without
+	list := slices.Clip(a.step.Without)
+	if a.cross != nil {
+		list = append(list, a.cross.left...)
 	}
-	return append(a.step.Without[:len(a.step.Without):len(a.step.Without)], a.cross.left...)
+	return append(list, a.sent.Outbound.Dropped...)
 }

@@ -68,12 +68,21 @@ func (r *run) follow(a *attempt, src io.Reader) *follower {
 func (r *run) followed(f *follower) backstop.Outcome {
 	f.run()
 	if f.verdict == nil {
-		r.mu.Lock() // the watchdog asks for it
-		r.flow = f
-		r.mu.Unlock()
-		return backstop.Outcome{}
+		return r.hand(f)
 	}
 	return *f.verdict
+}
+
+// hand gives a committed stream to the loop, unless it was dropped since its
+// commit: then the loop has another attempt in its place by now.
+func (r *run) hand(f *follower) backstop.Outcome {
+	r.mu.Lock() // the watchdog asks for it
+	defer r.mu.Unlock()
+	if f.a.dropped {
+		return backstop.Outcome{Class: backstop.Canceled, Kind: backstop.KindCaller}
+	}
+	r.flow = f
+	return backstop.Outcome{}
 }
 
 // run reads events: up to the commit, where it returns without a verdict, and

@@ -60,6 +60,22 @@ func TestAResponsesCallGoesWordForWordToWhoServesIt(t *testing.T) {
 	})
 }
 
+// queued is the answer to work in the background.
+const queued = `{"id":"resp_p","object":"response","status":"queued","background":true,"model":"m","output":[]}`
+
+func TestWorkInTheBackgroundIsAnsweredAtOnceAndNotAwaitedAsAStream(t *testing.T) {
+	in(t, setup{primary: body(200, queued), change: native("primary", "backup")}, func(h *house) {
+		p, ev := h.take(backstop.Responses, wire.Responses, `{"model":"m","input":"hi","background":true}`)
+		h.want(p, 200, "primary")
+		if p.String() != queued || ev.Calls() != 1 {
+			t.Errorf("got %s, event %+v", p, ev)
+		}
+		if sent := h.bodies["primary"]; strings.Contains(sent, `"stream"`) {
+			t.Errorf("sent %s", sent)
+		}
+	})
+}
+
 func TestAPinnedCallGoesToItsIssuerAndNowhereElse(t *testing.T) {
 	down := false
 	backup := func(w http.ResponseWriter, r *http.Request) {
@@ -95,7 +111,11 @@ func TestAnUnknownPinGoesToTheFirstWhoServesSuchCalls(t *testing.T) {
 		"a conversation's id": `{"model":"m","conversation":"conv_1","input":"x"}`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			in(t, setup{primary: answers(good("P")...), backup: issues("resp_b"), change: native("backup")}, func(h *house) {
+			issuer := issues("resp_b")
+			if strings.Contains(request, "background") { // asked for as it is wanted
+				issuer = body(200, queued)
+			}
+			in(t, setup{primary: answers(good("P")...), backup: issuer, change: native("backup")}, func(h *house) {
 				p, _ := h.take(backstop.Responses, wire.Responses, request)
 				h.want(p, 200, "backup")
 				if h.saw("primary") != 0 {

@@ -46,14 +46,15 @@ func (r *run) turn(ctx context.Context) bool {
 	r.mu.Lock()
 	hedge := r.kept && r.step.Hedge
 	r.mu.Unlock()
+	var a *attempt
 	if hedge { // nobody touches the order meanwhile, because it is kept
-		r.open()
+		a = r.open()
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if hedge {
 		r.kept = false
-		r.launch(ctx, r.rival)
+		r.launch(ctx, a) // by now it may be the only one
 		r.consult()
 	}
 	return r.decided()

@@ -204,3 +204,33 @@ func TestHedgesInACrowd(t *testing.T) {
 		}
 	})
 }
+
+func TestAStreamThatIsDroppedRightAfterItsCommitIsNotTheLoops(t *testing.T) {
+	r, a, next := &run{}, &attempt{dropped: true}, &attempt{}
+	r.live = next // the engine's next try
+	if o := r.hand(&follower{r: r, a: a}); o.Class != backstop.Canceled || r.flow != nil || r.live != next {
+		t.Errorf("outcome %+v, a stream: %v", o, r.flow != nil)
+	}
+	if o := r.hand(&follower{r: r, a: next}); o.Class != 0 || r.flow == nil {
+		t.Errorf("outcome %+v, no stream", o)
+	}
+}
+
+// The hedge is ordered at the very moment at which the first attempt ends: it
+// may end before the hedge was opened, between that and its start, or after.
+func TestAHedgeThatIsOrderedWhenTheFirstAttemptEndsIsTheCallsAttempt(t *testing.T) {
+	broken := []string{role, "wait:600ms", "fin"}
+	soon := []string{role, "wait:300ms", token("B1"), token("B2"), finish("stop"), done}
+	for range 100 {
+		in(t, setup{primary: answers(broken...), backup: answers(soon...), change: hedged(func(p *backstop.Plan) { p.Upstreams[0].Breaker.Failures = 64 })}, func(h *house) {
+			for range 5 {
+				began := time.Now()
+				p, ev := h.call(stream)
+				h.want(p, 200, "backup")
+				if took := time.Since(began); took > time.Second || !strings.Contains(p.String(), "B2") {
+					t.Errorf("after %s %v: %s", took, outcomes(ev), p)
+				}
+			}
+		})
+	}
+}

@@ -112,6 +112,9 @@ func TestLogprobsComeForEachToken(t *testing.T) {
 	if g := p.post("/v1/completions", `{"model":"m","prompt":"x","logprobs":2}`, patient); !strings.Contains(g.body, `"text_offset":[0,2,`) {
 		t.Errorf("%s", g.body)
 	}
+	if s := p.post("/v1/completions", `{"model":"m","prompt":"x","logprobs":2,"stream":true}`, patient); !strings.Contains(s.body, `"text_offset":[0]`) || !strings.Contains(s.body, `"text_offset":[2]`) {
+		t.Errorf("%s", s.body)
+	}
 }
 
 func TestPromisedJSONIsValid(t *testing.T) {

@@ -9,7 +9,7 @@ func (textDialect) body(r *reply) []byte {
 	choices := make([]any, len(r.choices))
 	for i := range r.choices {
 		c := &r.choices[i]
-		choices[i] = textChoice(i, strings.Join(c.pieces, ""), r.textLogprobs(c.pieces), orNull(c.finish))
+		choices[i] = textChoice(i, strings.Join(c.pieces, ""), r.textLogprobs(c.pieces, 0), orNull(c.finish))
 	}
 	out := map[string]any{
 		"id": "cmpl-" + r.id, "object": "text_completion", "created": r.created, "model": r.ask.model,
@@ -28,10 +28,12 @@ func (textDialect) events(r *reply) []frame {
 	for i := range r.choices {
 		longest = max(longest, len(r.choices[i].pieces))
 	}
+	said := make([]int, len(r.choices)) // offsets go on over a stream
 	for step := range longest {
 		for i := range r.choices {
 			if p := r.choices[i].pieces; step < len(p) {
-				one := textChoice(i, p[step], r.textLogprobs(p[step:step+1]), nil)
+				one := textChoice(i, p[step], r.textLogprobs(p[step:step+1], said[i]), nil)
+				said[i] += len(p[step])
 				out = append(out, frame{content, line(mustJSON([]any{one}), false)})
 			}
 		}
@@ -48,11 +50,12 @@ func textChoice(i int, text string, logprobs, finish any) map[string]any {
 	return map[string]any{"index": i, "text": text, "logprobs": logprobs, "finish_reason": finish}
 }
 
-func (r *reply) textLogprobs(pieces []string) any {
+// textLogprobs are those of pieces that begin at an offset of the whole text.
+func (r *reply) textLogprobs(pieces []string, at int) any {
 	if !r.ask.logprobs {
 		return nil
 	}
-	probs, top, offsets, at := []float64{}, []any{}, []int{}, 0
+	probs, top, offsets := []float64{}, []any{}, []int{}
 	for _, p := range pieces {
 		probs, offsets = append(probs, -0.25), append(offsets, at)
 		at += len(p)

@@ -40,10 +40,14 @@ func (c *serveCmd) Run(s *streams) error {
 	if watch == "" {
 		fmt.Fprint(s.err, a.Config().Describe())
 	}
+	// Before anybody can know that we run: a SIGHUP would end us otherwise.
+	sig := make(chan os.Signal, 4)
+	signal.Notify(sig, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer signal.Stop(sig)
 	if err := a.Start(); err != nil {
 		return startError(err)
 	}
-	return serveUntilSignal(s, a)
+	return serveUntilSignal(s, a, sig)
 }
 
 // source finds where the configuration comes from: flags, a file, or the
@@ -85,10 +89,9 @@ func startError(err error) error {
 
 // serveUntilSignal runs until SIGTERM (with the drain delay), SIGINT (without
 // it) or a failure; a second signal ends the process at once. SIGHUP reloads.
-func serveUntilSignal(s *streams, a *app.App) error {
-	sig := make(chan os.Signal, 4)
-	signal.Notify(sig, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	defer signal.Stop(sig)
+func serveUntilSignal(s *streams, a *app.App, sig <-chan os.Signal) error {
+	reload := reloads(a)
+	defer close(reload)
 	for {
 		select {
 		case <-s.ctx.Done():
@@ -100,12 +103,27 @@ func serveUntilSignal(s *streams, a *app.App) error {
 			return stopNow(a, sig, true)
 		case got := <-sig:
 			if got == syscall.SIGHUP {
-				_ = a.Reload() // a bad file changes nothing; the log says what is wrong
+				select {
+				case reload <- struct{}{}:
+				default: // one is to come anyway
+				}
 				continue
 			}
 			return stopNow(a, sig, got == syscall.SIGTERM)
 		}
 	}
+}
+
+// reloads reloads at each element of the channel. A file that does not let
+// itself be read must not keep the process from hearing the next signal.
+func reloads(a *app.App) chan<- struct{} {
+	asked := make(chan struct{}, 1)
+	go func() {
+		for range asked {
+			_ = a.Reload() // a bad file changes nothing; the log says what is wrong
+		}
+	}()
+	return asked
 }
 
 // stopNow drains; a second signal cuts it short.

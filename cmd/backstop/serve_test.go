@@ -105,7 +105,7 @@ func TestServeFromTheEnvironmentPrintsItsPlanAndNoKey(t *testing.T) {
 func TestSigtermDrainsAndSighupReloads(t *testing.T) {
 	file := t.TempDir() + "/b.yaml"
 	write := func(text string) {
-		if err := os.WriteFile(file, []byte("drain: {delay: 300ms, limit: 2s}\n"+text), 0o600); err != nil {
+		if err := os.WriteFile(file, []byte("drain: {delay: 1m, limit: 2s}\n"+text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -141,7 +141,34 @@ func TestSigtermDrainsAndSighupReloads(t *testing.T) {
 	if c := post(); c != 200 {
 		t.Errorf("a call in the drain delay: %d", c)
 	}
+	_ = syscall.Kill(os.Getpid(), syscall.SIGTERM) // the second one ends the delay
 	if c := g.ended(); c != exitFine {
 		t.Errorf("exit code %d", c)
 	}
+}
+
+func TestSigtermEndsAProcessWhoseFileDoesNotLetItselfBeRead(t *testing.T) {
+	file := t.TempDir() + "/b.yaml"
+	text := "drain: {delay: 1ms, limit: 2s}\nupstreams:\n  a: {base_url: http://127.0.0.1:9/v1, allow_private: true}\nroutes:\n  - {model: \"*\", tiers: [{upstream: a}]}\n"
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	g, _ := startGateway(t, nil, "-c", file)
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mkfifo(file, 0o600); err != nil {
+		t.Skip("no pipes here: ", err)
+	}
+	_ = syscall.Kill(os.Getpid(), syscall.SIGHUP)
+	_ = syscall.Kill(os.Getpid(), syscall.SIGTERM)
+	g.wait(`draining`)
+	if c := g.ended(); c != exitFine {
+		t.Errorf("exit code %d", c)
+	}
+	pipe, err := os.OpenFile(file, os.O_RDWR, 0) // lets the reload end as well
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = pipe.Close()
 }

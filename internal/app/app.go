@@ -69,6 +69,7 @@ type App struct {
 	stopWatch                func() (over <-chan struct{})
 	stopped                  chan struct{} // closed when Stop begins: ends the admin plane's event streams
 	stopOnce                 sync.Once
+	patience                 time.Duration // of Stop with what should have ended by itself
 }
 
 // BusyError is a listener that could not be opened.
@@ -92,7 +93,7 @@ func New(o Options) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &App{opt: o, failed: make(chan error, 8), drainAsked: make(chan struct{}), stopped: make(chan struct{}), turn: make(chan struct{}, 1)}
+	a := &App{opt: o, failed: make(chan error, 8), drainAsked: make(chan struct{}), stopped: make(chan struct{}), turn: make(chan struct{}, 1), stopWatch: unwatched, patience: 2 * time.Second}
 	level := cfg.Log.Level
 	if o.Debug {
 		level = "debug"
@@ -207,6 +208,9 @@ func (a *App) Reload() error {
 	default:
 	}
 	if err == nil {
+		err = a.guarded(cfg)
+	}
+	if err == nil {
 		err = a.apply(cfg)
 	}
 	a.observer.Reloaded(err == nil)
@@ -218,7 +222,7 @@ func (a *App) Reload() error {
 	for _, w := range warnings {
 		a.log.Warn("configuration: "+w.Message, "line", w.Line)
 	}
-	changes := config.Diff(before, cfg)
+	changes := later(config.Diff(before, cfg))
 	a.reloads.note(nil, changes)
 	if len(changes) == 0 {
 		a.log.Info("configuration reloaded, nothing changed in effect")

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -30,6 +31,7 @@ type house struct {
 	primary, backup *mock.Server
 	file            string
 	log             *lines
+	loading         atomic.Pointer[func()] // called before the file is read
 }
 
 // lines collects the log.
@@ -90,7 +92,12 @@ func newHouse(t *testing.T, watch bool) *house {
 		urls.Store(m, srv.URL+"/v1")
 	}
 	h.write(usualRoutes)
-	o := Options{Out: h.log, Load: func() (*config.Config, []config.Warning, error) { return config.Load(h.file, config.Options{}) }}
+	o := Options{Out: h.log, Load: func() (*config.Config, []config.Warning, error) {
+		if before := h.loading.Load(); before != nil {
+			(*before)()
+		}
+		return config.Load(h.file, config.Options{})
+	}}
 	if watch {
 		o.Watch = h.file
 	}

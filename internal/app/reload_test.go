@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"strings"
 	"sync"
@@ -197,5 +198,56 @@ func TestTheAdminPlaneShowsThePlanAndItsReloads(t *testing.T) {
 	}
 	if resp, _ := h.call("ok"); resp.Header.Get("x-backstop-tier") != "backup" {
 		t.Errorf("after the fault: tier %q", resp.Header.Get("x-backstop-tier"))
+	}
+}
+
+// reached is a listener that other machines reach.
+type reached struct{ net.Listener }
+
+func (reached) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4zero, Port: 3000} }
+func (reached) Close() error   { return nil }
+
+func TestAReloadOpensNoDoor(t *testing.T) {
+	h := newHouse(t, false)
+	one := "callers: [{name: web, key: 0123456789abcdef}]\n"
+	for _, c := range []struct {
+		name, file string
+		reached    bool
+		refused    bool
+	}{
+		{"callers come", usualRoutes + one, true, false},
+		{"all callers go, although other machines reach the listener", usualRoutes, true, true},
+		{"all callers go on loopback", usualRoutes, false, false},
+	} {
+		h.data = h.data[:1]
+		if c.reached {
+			h.data = append(h.data, reached{})
+		}
+		h.write(c.file)
+		err := h.Reload()
+		if (err != nil) != c.refused || err != nil && !strings.Contains(err.Error(), "callers") {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		if resp, _ := h.call("ok"); (resp.StatusCode == http.StatusUnauthorized) != c.reached {
+			t.Errorf("%s: %d without a key", c.name, resp.StatusCode)
+		}
+	}
+	h.data = h.data[:1]
+}
+
+func TestAReloadSaysWhatWaitsForTheNextStart(t *testing.T) {
+	h := newHouse(t, false)
+	h.write(strings.Replace(usualRoutes, "busy", "quiet", 1) + "log: {level: warn}\nstate: {file: memory.json}\n")
+	if err := h.Reload(); err != nil {
+		t.Fatal(err)
+	}
+	_, body := h.admin("GET", "/api/config", "")
+	for want, there := range map[string]bool{
+		"log.level: info -> warn (at the next start)": true, "memory.json (at the next start)": true,
+		"busy -> quiet": true, "quiet (at the next start)": false,
+	} {
+		if strings.Contains(body, want) != there {
+			t.Errorf("%q there: want %v in %s", want, there, body[strings.Index(body, `"reloads"`):])
+		}
 	}
 }

@@ -17,9 +17,12 @@ const lastWords = time.Second
 // everything is over.
 func (a *App) Drain(ctx context.Context, delay bool) error {
 	d := a.config.Load().Drain
+	if !delay {
+		d.Delay = 0
+	}
 	a.server.SetPhase(server.Draining)
 	a.log.Info("draining", "delay", d.Delay.String(), "limit", d.Limit.String())
-	if delay && d.Delay > 0 {
+	if d.Delay > 0 {
 		t := time.NewTimer(d.Delay)
 		select {
 		case <-t.C:
@@ -37,6 +40,7 @@ func (a *App) Drain(ctx context.Context, delay bool) error {
 // seconds later: a file of a reload may be one that does not let itself be read.
 func (a *App) Stop(ctx context.Context) error {
 	a.stopOnce.Do(func() { close(a.stopped) })
+	watched := a.stopWatch()
 	a.server.SetPhase(server.Refusing)
 	if err := a.server.Shutdown(ctx); err != nil {
 		a.log.Warn("calls were cut: the drain limit is over")
@@ -52,14 +56,14 @@ func (a *App) Stop(ctx context.Context) error {
 		_ = h.Close()
 	}
 	a.serving.Wait()
-	rest, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	rest, cancel := context.WithTimeout(context.Background(), a.patience)
 	defer cancel()
 	a.forget()
 	select {
 	case a.turn <- struct{}{}: // a reload that runs ends first, and no other one begins
 		defer func() { <-a.turn }()
 		_ = a.driver.Load().Close(rest)
-		a.wait(rest)
+		a.wait(rest, watched)
 	case <-rest.Done():
 		a.log.Warn("a reload does not end and is left behind")
 		_ = a.driver.Load().Close(rest)
@@ -71,14 +75,12 @@ func (a *App) Stop(ctx context.Context) error {
 
 // wait waits for what ends by itself once the calls have: the drivers that were
 // replaced, and the watch over the file.
-func (a *App) wait(ctx context.Context) {
+func (a *App) wait(ctx context.Context, watched <-chan struct{}) {
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
 		a.closer.Wait()
-		if a.stopWatch != nil {
-			<-a.stopWatch()
-		}
+		<-watched
 	}()
 	select {
 	case <-over:

@@ -103,6 +103,9 @@ func TestATraceGoesThrough(t *testing.T) {
 	if !log.has(`"trace":"` + theirs + `"`) {
 		t.Error("the line of the call does not name its trace")
 	}
+	if !log.has(`"msg":"draining","delay":"0s"`) {
+		t.Error("a drain without a delay says that it has one")
+	}
 }
 
 func TestAReloadThatChangesNothingSaysSo(t *testing.T) {

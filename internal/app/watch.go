@@ -70,3 +70,10 @@ func (a *App) follow(w *fsnotify.Watcher, file string) {
 		}
 	}
 }
+
+// unwatched ends the watch over no file.
+func unwatched() <-chan struct{} {
+	over := make(chan struct{})
+	close(over)
+	return over
+}

@@ -106,6 +106,16 @@ func TestAPairOfURLsGivesTwoTiersAndATemplate(t *testing.T) {
 	if string(c.Plan.Routes[0].Tiers[2].Local.Template.JSON) != `{"fallback": true}` {
 		t.Error("the template has no JSON")
 	}
+	for _, own := range []struct {
+		primary, backup, agent string
+		warned                 bool
+	}{{"a", "b", "a", false}, {"", "b", "b", false}, {"a", "", "a", false}, {"", "", "*", true}} {
+		p := PairOptions{Primary: "http://127.0.0.1:8401/v1", Backup: "http://127.0.0.1:8402/v1", PrimaryModel: own.primary, BackupModel: own.backup}
+		c, warnings, err := Pair(p, Options{Env: env("")})
+		if err != nil || c.Agent.Model != own.agent || (len(warnings) > 0) != own.warned {
+			t.Errorf("%+v: /api/agent asks for %q, warnings %v: %v", own, c.Agent.Model, warnings, err)
+		}
+	}
 	_, _, err = Pair(PairOptions{Primary: "nonsense", PrimaryKeyEnv: "NONE"}, Options{})
 	if err == nil {
 		t.Fatal("a broken pair is accepted")

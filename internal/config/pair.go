@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 
 	"backstop/internal/config/tree"
@@ -20,7 +21,12 @@ type PairOptions struct {
 func Pair(p PairOptions, o Options) (*Config, []Warning, error) {
 	o = o.complete()
 	r := &reader{src: &tree.Source{Name: "flags"}, opt: o}
-	f := &fileSpec{agentModel: given("*")}
+	// A side without a model is asked for what the caller asks for, and a prompt
+	// alone asks for none: it gets the model of the other side.
+	f := &fileSpec{agentModel: given(cmp.Or(p.PrimaryModel, p.BackupModel, "*"))}
+	if p.PrimaryModel == "" && p.BackupModel == "" {
+		r.warn(nil, "neither --primary-model nor --backup-model is set: /api/agent would ask for a model named \"*\" where a call names none")
+	}
 	if address := r.env("BACKSTOP_LISTEN"); address != "" {
 		f.listen = from("BACKSTOP_LISTEN", address)
 	}

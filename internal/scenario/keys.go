@@ -141,6 +141,7 @@ func (r *reader) faults(n *tree.Node, f *File) {
 	}
 	for _, item := range n.Items {
 		var x sim.Fault
+		said := false
 		r.mapping(item, "a fault", []key{
 			{"upstream", func(n *tree.Node) {
 				put(r, &x.Upstream, asText)(n)
@@ -148,14 +149,17 @@ func (r *reader) faults(n *tree.Node, f *File) {
 			}},
 			{"from", put(r, &x.From, value.Duration)},
 			{"to", put(r, &x.To, value.Duration)},
-			{"fault", put(r, &x.Word, asFault)},
+			{"fault", func(n *tree.Node) {
+				said = true
+				put(r, &x.Word, asFault)(n)
+			}},
 			{"model", put(r, &x.Model, asText)},
 			{"key", put(r, &x.Key, value.Whole)},
 		})
 		switch {
 		case x.Upstream == "":
 			r.problem(item, "the fault names no upstream", "write upstream: NAME")
-		case x.Word == "":
+		case !said:
 			r.problem(item, "the fault has no word", "write fault: hang")
 		case x.To > 0 && x.To <= x.From:
 			r.problem(item, "the fault ends before it begins", "write a later to")

@@ -59,6 +59,15 @@ func TestMistakesHaveAPlace(t *testing.T) {
 	}
 }
 
+func TestAFaultWithoutAKnownWordIsOneMistake(t *testing.T) {
+	for fault, want := range map[string]string{"fault: hagn": "unknown fault", "fault: ": "", "fault: ''": "", "from: 1s": "has no word"} {
+		_, err := Parse("s.yaml", []byte("duration: 1m\narrivals: {rate: 5/s}\nfaults:\n  - upstream: a\n    "+fault+"\n"), Options{})
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Count(err.Error(), "s.yaml:") != 1 {
+			t.Errorf("%q: %v, want %q", fault, err, want)
+		}
+	}
+}
+
 func TestAnUpstreamThatThePlanDoesNotHaveIsNamed(t *testing.T) {
 	f, err := Parse("s.yaml", []byte("duration: 1m\narrivals: {rate: 1/s}\nfaults: [{upstream: openai, fault: hang}]"), Options{})
 	if err != nil {

@@ -132,6 +132,13 @@ func (at *place) takes(method string) bool {
 	return false
 }
 
+// elsewhere reports whether a request is for something that is none of ours:
+// vendors have more behind paths like ours, under another method or for another
+// action on a model.
+func (at *place) elsewhere(method string) bool {
+	return at.kind == nowhere || (at.kind == callPlace || at.kind == modelPlace) && !at.takes(method)
+}
+
 // speaks is the dialect of answers at a place that several dialects share.
 func (at *place) speaks(h http.Header) backstop.Dialect {
 	switch {

@@ -83,19 +83,19 @@ func malformed(r *http.Request) *backstop.Failure {
 
 // route leads a known caller to its place.
 func (s *Server) route(w http.ResponseWriter, r *http.Request, v *visit) {
-	switch v.at.kind {
-	case nowhere:
+	if v.at.elsewhere(r.Method) {
 		if u := v.passes(r); u != nil {
 			s.pass(w, r, v, u)
 			return
 		}
-		s.refuse(w, r, v, deny(backstop.CodeNotFound, "there is nothing at this path; "+endpoints(v.at.dialect)))
-		return
-	case callPlace:
-		if s.rooms[v.at.dialect] == nil {
-			s.refuse(w, r, v, deny(backstop.CodeNotFound, "this build does not speak the dialect of this path; use /v1/chat/completions"))
+		if v.at.kind != callPlace {
+			s.refuse(w, r, v, deny(backstop.CodeNotFound, "there is nothing at this path; "+endpoints(v.at.dialect)))
 			return
 		}
+	}
+	if v.at.kind == callPlace && s.rooms[v.at.dialect] == nil {
+		s.refuse(w, r, v, deny(backstop.CodeNotFound, "this build does not speak the dialect of this path; use /v1/chat/completions"))
+		return
 	}
 	if !v.at.takes(r.Method) {
 		w.Header().Set("Allow", v.at.methods)

@@ -239,8 +239,7 @@ func TestABombIsStoppedEarly(t *testing.T) {
 }
 
 func TestClassify(t *testing.T) {
-	refused, _ := net.Listen("tcp", "127.0.0.1:0")
-	_ = refused.Close()
+	const refused = "127.0.0.1:1" // a port that nobody is given
 	plainHTTP := httptest.NewServer(http.NotFoundHandler())
 	defer plainHTTP.Close()
 	selfSigned := httptest.NewTLSServer(http.NotFoundHandler())
@@ -270,7 +269,7 @@ func TestClassify(t *testing.T) {
 		o               Options
 		ctx             context.Context
 	}{
-		{"connection refused", "http://" + refused.Addr().String(), "broken/dial", Options{}, nil},
+		{"connection refused", "http://" + refused, "broken/dial", Options{}, nil},
 		{"no such name", "http://secret.example", "broken/dns", Options{Dial: noName}, nil},
 		{"plain HTTP on a TLS address", "https" + strings.TrimPrefix(plainHTTP.URL, "http"), "broken/tls", Options{}, nil},
 		{"a certificate nobody trusts", selfSigned.URL, "broken/tls", Options{}, nil},

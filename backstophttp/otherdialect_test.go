@@ -77,6 +77,31 @@ func TestAHintThatIsLeftOutIsNamed(t *testing.T) {
 	})
 }
 
+func TestAParameterThatAQuirkLeavesOutIsNamed(t *testing.T) {
+	everyPair(t, func(t *testing.T, caller, up fixture) {
+		forms(t, func(t *testing.T, stream bool) {
+			param := "top_p"
+			if up.room.Dialect() == backstop.Gemini {
+				param = "topP"
+			}
+			quirk := func(p *backstop.Plan) { p.Upstreams[0].Quirks.DropParams = []string{param, "seed"} }
+			in(t, setup{primary: answers(up.tells("hello")...), change: speak(up, up, quirk)}, func(h *house) {
+				for _, given := range []bool{true, false} {
+					q, want := question(stream), ""
+					if given {
+						q.TopP, want = "0.5", param
+					}
+					p, ev := h.ask(caller, q)
+					h.want(p, 200, "primary")
+					if p.header.Get("X-Backstop-Dropped") != want || strings.Join(ev.Dropped, ",") != want || strings.Contains(h.bodies["primary"], param) {
+						t.Errorf("named %q, event %v, want %q; sent %s", p.header.Get("X-Backstop-Dropped"), ev.Dropped, want, h.bodies["primary"])
+					}
+				}
+			})
+		})
+	})
+}
+
 func TestAStoredResponsesCallIsAskedAsAStreamWhereNobodyStores(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*backstop.Plan)

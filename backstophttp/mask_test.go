@@ -1,0 +1,64 @@
+package backstophttp
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"backstop"
+	"backstop/secret"
+)
+
+func TestNoConfiguredKeyReachesACaller(t *testing.T) {
+	const own, other, header, slashed = "sk-canary-0123456789", "sk-canary-0123456789-longer", "Bearer hdr-canary-xyz", "canary/with/slashes"
+	change := func(p *backstop.Plan) {
+		p.Upstreams[0].Keys = []secret.Value{secret.New(own)}
+		p.Upstreams[1].Keys = []secret.Value{secret.New(other), secret.New(slashed)}
+		p.Upstreams[0].Headers = map[string]string{"X-Auth": header, "X-Version": "2024-01-01"}
+		p.Routes[0].Tiers = p.Routes[0].Tiers[:2]
+	}
+	echo := own + " " + other + " " + header + " hdr-canary-xyz canary\\/with\\/slashes 2024-01-01"
+	for name, primary := range map[string]struct {
+		status int
+		text   string
+	}{
+		"passed on word for word":   {400, `{"error":{"message":"no ` + echo + `","type":"invalid_request_error","param":"messages","code":null}}`},
+		"in another shape":          {422, `{"detail":"no ` + echo + `"}`},
+		"refused with a status":     {451, `{"error":{"message":"no ` + echo + `","code":"content_filter"}}`},
+		"a refused credential":      {401, `{"error":{"message":"Incorrect API key provided: ` + echo + `","code":"invalid_api_key"}}`},
+		"a rejected parameter name": {400, `{"error":{"message":"m","type":"invalid_request_error","param":"` + own + `"}}`},
+		"an error inside a 200":     {200, `{"error":{"message":"no ` + echo + `","type":"invalid_request_error","code":400}}`},
+	} {
+		for form, request := range map[string]string{"stream": stream, "unary": unary} {
+			t.Run(name+", "+form, func(t *testing.T) {
+				in(t, setup{primary: body(primary.status, primary.text), backup: body(primary.status, primary.text), change: change}, func(h *house) {
+					p, ev := h.call(request)
+					seen := fmt.Sprint(p.header) + p.String() + fmt.Sprintf("%+v", ev)
+					for _, canary := range []string{"canary", "hdr-"} {
+						if strings.Contains(seen, canary) {
+							t.Errorf("%q in %s", canary, seen)
+						}
+					}
+					if primary.status == 422 && !strings.Contains(p.String(), "2024-01-01") {
+						t.Errorf("more was hidden than a secret: %s", p)
+					}
+				})
+			})
+		}
+	}
+}
+
+func TestTheMaskOfATokenThatIsRenewedEveryHourStaysSmall(t *testing.T) {
+	m := newMask(pair(func(p *backstop.Plan) { p.Upstreams[0].Keys = []secret.Value{secret.New("first/of-all")} }))
+	least := len(m.secrets)
+	for i := range 10 * mostAdded {
+		m.add(fmt.Sprintf("token/%d", i))
+	}
+	if n := len(m.secrets); n > least+2*mostAdded {
+		t.Errorf("%d secrets", n)
+	}
+	text := fmt.Sprintf(`first/of-all token/%d token\/%d`, 10*mostAdded-1, 9*mostAdded)
+	if got := string(m.clean([]byte(text))); got != "[secret] [secret] [secret]" {
+		t.Error(got)
+	}
+}
