@@ -52,7 +52,7 @@ func (c *Call) Next(now time.Time) Step {
 	if len(c.drops) > 0 {
 		a := c.drops[0]
 		c.drops = c.drops[1:]
-		return Step{Kind: Drop, Attempt: a.id, Tier: a.tier, Outcome: a.outcome}
+		return Step{Kind: Drop, Attempt: a.id, Tier: a.tier, Outcome: &a.outcome}
 	}
 	if c.done {
 		return c.last()
@@ -81,7 +81,7 @@ func (c *Call) attend(now time.Time) Step {
 			verdict.InputTokens, verdict.OutputTokens = -1, -1
 			c.settle(now, a, *verdict)
 			c.after(now, a)
-			return Step{Kind: Drop, Attempt: a.id, Tier: a.tier, Outcome: a.outcome}
+			return Step{Kind: Drop, Attempt: a.id, Tier: a.tier, Outcome: &a.outcome}
 		}
 		until = sooner(until, at)
 	}
@@ -280,7 +280,7 @@ func (c *Call) fail(f *Failure) {
 func (c *Call) last() Step {
 	s := Step{Kind: Done, Failure: c.failure, Tier: -1}
 	if a := c.answered; a != nil {
-		s.Attempt, s.Tier, s.Outcome = a.id, a.tier, a.outcome
+		s.Attempt, s.Tier, s.Outcome = a.id, a.tier, &a.outcome
 	}
 	return s
 }

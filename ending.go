@@ -105,7 +105,7 @@ func (c *Call) leave(now time.Time) Step {
 	if a := c.live; a != nil {
 		c.settle(now, a, Outcome{Class: Canceled, Kind: KindCaller})
 		c.live, c.rival = c.rival, nil
-		return Step{Kind: Drop, Attempt: a.id, Tier: a.tier, Outcome: a.outcome}
+		return Step{Kind: Drop, Attempt: a.id, Tier: a.tier, Outcome: &a.outcome}
 	}
 	c.local = nil
 	c.fail(&Failure{Code: CodeCanceled, Status: CodeCanceled.Status(), Message: "the caller left"})

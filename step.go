@@ -40,7 +40,7 @@ type Step struct {
 	Until time.Time // Wait: zero = until the next mark
 
 	Reason  string   // Serve: why no upstream answers, an outcome or refusal word
-	Outcome Outcome  // Drop: the verdict that the engine passed on the attempt
+	Outcome *Outcome // Drop, Done: the verdict on the attempt, not to be changed; nil = there is none
 	Failure *Failure // Done: nil = answered by Attempt
 }
 

@@ -161,7 +161,7 @@ func (f *follower) event(ev *sse.Event) {
 		}
 		return
 	case wire.Fault:
-		f.decide(sig.Outcome)
+		f.decide(*sig.Outcome)
 		return
 	}
 	switch {

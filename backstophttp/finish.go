@@ -41,11 +41,11 @@ func (r *run) finish() {
 		end := a.writer.Close(r.remark(a))
 		r.remember(a, end)
 		r.send(end)
-		r.store(a, &step.Outcome)
+		r.store(a, step.Outcome)
 	default:
 		r.remember(a, a.whole)
 		r.give(a.whole, r.remark(a))
-		r.store(a, &step.Outcome)
+		r.store(a, step.Outcome)
 	}
 }
 

@@ -208,7 +208,7 @@ func (g fixture) judges(stream string) backstop.Outcome {
 			return read.End(true)
 		}
 		if sig := read.Event(ev); sig.Kind == wire.Fault {
-			return sig.Outcome
+			return *sig.Outcome
 		}
 	}
 }

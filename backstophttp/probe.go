@@ -195,7 +195,7 @@ func judgeEvents(stream wire.StreamReader, whole wire.Aggregator, events *sse.Re
 		case wire.Terminal:
 			return stream.End(true)
 		case wire.Fault:
-			return sig.Outcome
+			return *sig.Outcome
 		case wire.Malformed:
 			if malformed++; malformed > maxMalformed {
 				return garbled(backstop.KindProtocol)

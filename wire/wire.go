@@ -98,8 +98,8 @@ const (
 // Signal is the meaning of one event.
 type Signal struct {
 	Kind    SignalKind
-	Bytes   int              // content bytes
-	Outcome backstop.Outcome // Fault
+	Bytes   int               // content bytes
+	Outcome *backstop.Outcome // Fault
 	// Parsed is what the reader made of the event, for the writer of the same
 	// dialect, so that it need not parse again. It is valid until the reader's
 	// next event; nil = nothing.

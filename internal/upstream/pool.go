@@ -18,9 +18,9 @@ const (
 	idleLife       = 75 * time.Second
 	idlePerHost    = 4096
 	maxHeaderBytes = 64 << 10
-	// bufferSize is enough for a head with a small body, or several events;
-	// larger bodies go past the buffers. Each open stream keeps two of them.
-	bufferSize = 1536
+	// These are enough for a head with a small body, and for several events;
+	// larger bodies go past the buffers. Each open stream keeps both of them.
+	writeBuffer, readBuffer = 1536, 1024
 	// connectGrace lets the engine's own connect clock speak first; the
 	// dialer's limit only ends dials that nobody waits for any more.
 	connectGrace = 500 * time.Millisecond
@@ -85,8 +85,8 @@ func newPool(name string, w way, o *Options) (*pool, error) {
 		MaxIdleConnsPerHost:    idlePerHost,
 		IdleConnTimeout:        idleLife,
 		MaxResponseHeaderBytes: maxHeaderBytes,
-		ReadBufferSize:         bufferSize,
-		WriteBufferSize:        bufferSize,
+		ReadBufferSize:         readBuffer,
+		WriteBufferSize:        writeBuffer,
 		ForceAttemptHTTP2:      true,
 		HTTP2: &http.HTTP2Config{
 			SendPingTimeout: or(o.Ping, 10*time.Second),

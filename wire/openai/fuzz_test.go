@@ -27,7 +27,7 @@ func FuzzStream(f *testing.F) {
 			ev, err := events.Next()
 			if ev != nil {
 				sig := read.Event(ev)
-				if sig.Kind < wire.Quiet || sig.Kind > wire.Malformed || sig.Bytes < 0 || (sig.Kind == wire.Fault) != (sig.Outcome.Class != 0) {
+				if sig.Kind < wire.Quiet || sig.Kind > wire.Malformed || sig.Bytes < 0 || (sig.Kind == wire.Fault) != (sig.Outcome != nil) {
 					t.Fatalf("signal %+v", sig)
 				}
 				caller = append(caller, write.Event(ev, &sig)...)

@@ -57,7 +57,7 @@ func followed(r wire.StreamReader, events []string) (letters string, fault backs
 		sig := r.Event(event(e))
 		letters += string(kinds[sig.Kind])
 		if sig.Kind == wire.Fault {
-			return letters, sig.Outcome
+			return letters, *sig.Outcome
 		}
 	}
 	return letters, fault

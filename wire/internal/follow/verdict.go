@@ -10,7 +10,7 @@ func (s *Stream) Broken(o backstop.Outcome) wire.Signal {
 	if s.Fault == nil {
 		s.Fault = s.settle(o)
 	}
-	return wire.Signal{Kind: wire.Fault, Outcome: *s.Fault}
+	return wire.Signal{Kind: wire.Fault, Outcome: s.Fault}
 }
 
 // Verdict judges a stream that is over: whole says that all that began has
