@@ -88,6 +88,10 @@ func newUpstreamState(u *Upstream, epoch time.Time, seed uint64) *upstreamState 
 func (s *upstreamState) with(u *Upstream) *upstreamState {
 	n := *s
 	n.u = u
+	for _, m := range n.scopes() { // how a model wants to be asked is learned anew
+		m.plain.Store(false)
+		m.streams.Store(false)
+	}
 	return &n
 }
 
@@ -250,7 +254,8 @@ func fingerprint(u *Upstream) string {
 	if u.Trial != nil {
 		fmt.Fprintf(&b, "%v|", *u.Trial)
 	}
-	fmt.Fprintf(&b, "%s|%s|%s|%s|%v|%v|%v|%v", u.Name, u.Dialect, u.BaseURL, u.Account, u.Breaker, u.Timeouts, u.Retry, u.Limits)
+	fmt.Fprintf(&b, "%s|%s|%s|%s|%v|%v|%v|%v|%s|%s|%s|%v", u.Name, u.Dialect, u.BaseURL, u.Account, u.Breaker, u.Timeouts, u.Retry, u.Limits,
+		u.Vendor, u.Auth, u.Proxy, u.Query)
 	for _, k := range u.Keys {
 		fmt.Fprintf(&b, "|%x", k.Sum())
 	}

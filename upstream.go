@@ -101,7 +101,7 @@ type RetrySettings struct {
 	JitterMin time.Duration // the card's 200 ms
 	JitterMax time.Duration // the card's 500 ms
 	Budget    float64       // share of successes that may be retried, 0.1 = 10 %
-	Wait      time.Duration // longest named delay that is sat out while another tier is free
+	Wait      time.Duration // longest named delay that is sat out, once a call, while another tier is free
 }
 
 // Limits bound all attempts at an upstream; what exceeds them slides down a

@@ -2,6 +2,7 @@ package backstophttp
 
 import (
 	"bytes"
+	"strings"
 
 	"backstop"
 	"backstop/jsonfix"
@@ -183,7 +184,7 @@ func (s *arguments) listen(reader wire.PieceReader) {
 	if names, ok := reader.(wire.ToolNamer); ok {
 		names.ToolNames(func(choice, call int, tool string) {
 			if x := s.of(choice, call); x != nil && x.tool == "" {
-				x.tool = tool
+				x.tool = strings.Clone(tool) // a part of its event
 			}
 		})
 	}

@@ -26,6 +26,11 @@ func (b broken) bug(at string) {
 	}
 }
 
+func (b broken) Outbound(r *wire.Request, u *backstop.Upstream, s *backstop.Step) (wire.Outbound, *backstop.Outcome) {
+	b.bug("outbound")
+	return b.Room.Outbound(r, u, s)
+}
+
 func (b broken) Failure(f *backstop.Failure, id string) []byte {
 	b.bug("failure")
 	return b.Room.Failure(f, id)
@@ -83,6 +88,24 @@ func TestABugOfOursIsAnErrorOfItsRoundTripAndNoCrash(t *testing.T) {
 				}
 				if err != errBug {
 					t.Errorf("%s: %v", at, err)
+				}
+			}
+		})
+	}
+}
+
+// The engine asks whether an upstream that stands aside could take the call,
+// maybe on a goroutine above which there is nobody.
+func TestABugInTheQuestionWhoCouldTakeACallStaysWithIt(t *testing.T) {
+	for name, hedge := range map[string]time.Duration{"without hedges": 0, "on a route with hedges": time.Nanosecond} {
+		s := setup{backup: answers(good("B")...), options: Options{Rooms: map[backstop.Dialect]wire.Room{backstop.OpenAI: broken{at: "outbound"}}}}
+		s.change = func(p *backstop.Plan) { p.Routes[0].Hedge.After = hedge }
+		in(t, s, func(h *house) {
+			for _, upstream := range []string{"backup", "primary"} {
+				_ = h.d.Engine().Force(time.Now(), upstream, "open", time.Hour)
+				p, ev := h.call(stream)
+				if h.want(p, 200, "local"); ev.Failure != nil || h.saw("backup") != 0 {
+					t.Errorf("%s, %s open: %+v\n%s", name, upstream, ev, p)
 				}
 			}
 		})

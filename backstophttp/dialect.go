@@ -98,13 +98,20 @@ func (r *run) outbound(a *attempt) (wire.Outbound, *backstop.Outcome) {
 	return a.room.Outbound(r.recollected(a, req), a.step.Upstream, &a.step)
 }
 
-// refuses implements backstop.Request.Refuses.
-func (r *run) refuses(u *backstop.Upstream, model string) *backstop.Outcome {
+// refuses implements backstop.Request.Refuses. The engine asks on any goroutine
+// of the call, so a panic of a room is kept from those above which there is
+// nobody: its own attempt finds out about it.
+func (r *run) refuses(u *backstop.Upstream, model string) (refused *backstop.Outcome) {
+	defer func() {
+		if recover() != nil {
+			refused = nil
+		}
+	}()
 	a := &attempt{step: backstop.Step{Upstream: u, Model: model, Key: -1}, room: r.d.options.Rooms[u.Dialect]}
 	if u.Dialect != r.req.Dialect {
 		r.cross(a)
 	}
-	_, refused := r.outbound(a)
+	_, refused = r.outbound(a)
 	return refused
 }
 

@@ -15,6 +15,12 @@ import (
 // counts as broken.
 const maxMalformed = 16
 
+// maxCrossed bounds a stream that is translated on its way: other dialects have
+// an order that parts may have to wait for, or repeat the answer at its end. So
+// does Responses' own, where it has to be written anew.
+// 800,000 tokens, each in an event of its own, have that size.
+const maxCrossed = 256 << 20
+
 // follower reads one event stream to its end. For a caller who streams it
 // passes events on; otherwise it puts them together into one body.
 type follower struct {
@@ -26,6 +32,7 @@ type follower struct {
 	held      []byte          // events before the first token
 	whole     wire.Aggregator // nil = not wanted
 	size      int             // bytes put together
+	crossed   int             // bytes that were translated, or may have been
 	malformed int
 	committed bool
 	last      time.Time   // of the latest token
@@ -151,6 +158,12 @@ func (f *follower) event(ev *sse.Event) {
 		}
 		return
 	}
+	if f.a.cross != nil || f.r.req.Dialect == backstop.Responses {
+		if f.crossed += len(ev.Data); f.crossed > maxCrossed {
+			f.decide(tooLarge())
+			return
+		}
+	}
 	f.r.issued(f.a, ev.Data)
 	f.sig = f.a.stream.Event(ev)
 	sig := &f.sig
@@ -189,9 +202,7 @@ func (f *follower) collect(ev *sse.Event) bool {
 	if f.size += len(ev.Data); f.size <= maxAnswer {
 		f.whole.Add(ev.Data)
 	} else if f.a.writer == nil || f.mend != nil && !f.committed {
-		o := garbled(backstop.KindTooLarge)
-		o.Counts = backstop.CountsNone
-		f.decide(o)
+		f.decide(tooLarge())
 		return false
 	}
 	return true
@@ -228,8 +239,7 @@ func (f *follower) end(err error) {
 	o := f.judged(f.a.stream.End(clean))
 	switch {
 	case errors.Is(err, sse.ErrTooLarge):
-		o = garbled(backstop.KindTooLarge)
-		o.Counts = backstop.CountsNone
+		o = tooLarge()
 	case !clean && o.Class != backstop.OK && o.Class != backstop.Refused && !errors.Is(err, sse.ErrTruncated):
 		if c := upstream.Classify(err, true); c.Class == backstop.Canceled {
 			o = c
@@ -241,6 +251,13 @@ func (f *follower) end(err error) {
 // judged adds the tokens that the upstream reported.
 func (f *follower) judged(o backstop.Outcome) backstop.Outcome {
 	o.InputTokens, o.OutputTokens = f.a.stream.Usage()
+	return o
+}
+
+// tooLarge is the outcome of an answer over a bound of ours.
+func tooLarge() backstop.Outcome {
+	o := garbled(backstop.KindTooLarge)
+	o.Counts = backstop.CountsNone
 	return o
 }
 

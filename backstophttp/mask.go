@@ -20,13 +20,20 @@ var masked = []byte("[secret]")
 // that they refuse, and their words about a request go to its caller.
 type mask struct {
 	mu      sync.RWMutex
-	secrets [][]byte // longer ones first: one may hold a shorter one
-	added   []string // to those of the plan, the oldest first
+	plan    [][]byte
+	added   map[keyAt][]string // what keys of the plan became, the oldest first
+	secrets [][]byte           // all of them, longer ones first: one may hold a shorter one
 }
 
-// mostAdded bounds the credentials that came after the plan: a token that is
-// good for an hour has many successors, and the oldest of them are worth nothing.
-const mostAdded = 64
+// keyAt is a key of the plan: the upstream's name and the key's index.
+type keyAt struct {
+	upstream string
+	key      int
+}
+
+// mostAdded bounds what is remembered of one key: a token that is good for an
+// hour has many successors, and the oldest of them are worth nothing.
+const mostAdded = 16
 
 func newMask(p *backstop.Plan) *mask {
 	m := &mask{}
@@ -45,6 +52,7 @@ func newMask(p *backstop.Plan) *mask {
 			}
 		}
 	}
+	m.plan = slices.Clone(m.secrets)
 	m.sort()
 	return m
 }
@@ -53,25 +61,28 @@ func (m *mask) sort() {
 	sort.Slice(m.secrets, func(i, j int) bool { return len(m.secrets[i]) > len(m.secrets[j]) })
 }
 
-// add hides a further credential, from now on.
-func (m *mask) add(text string) {
-	if len(text) < leastSecret {
-		return
-	}
+// add hides what a key has become, from now on.
+func (m *mask) add(at keyAt, text string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for _, s := range m.secrets {
-		if string(s) == text {
-			return
+	list := m.added[at]
+	if n := len(list); n > 0 && list[n-1] == text {
+		return
+	}
+	list = slices.DeleteFunc(list, func(s string) bool { return s == text })
+	if len(list) == mostAdded {
+		list = slices.Delete(list, 0, 1)
+	}
+	if m.added == nil {
+		m.added = map[keyAt][]string{}
+	}
+	m.added[at] = append(list, text)
+	m.secrets = slices.Clone(m.plan)
+	for _, list := range m.added {
+		for _, text := range list {
+			m.hide(text)
 		}
 	}
-	if len(m.added) == mostAdded {
-		oldest := m.added[0]
-		m.secrets = slices.DeleteFunc(m.secrets, func(s []byte) bool { return string(s) == oldest || string(s) == escaped(oldest) })
-		m.added = slices.Delete(m.added, 0, 1)
-	}
-	m.added = append(m.added, text)
-	m.hide(text)
 	m.sort()
 }
 

@@ -52,7 +52,7 @@ func TestTheMaskOfATokenThatIsRenewedEveryHourStaysSmall(t *testing.T) {
 	m := newMask(pair(func(p *backstop.Plan) { p.Upstreams[0].Keys = []secret.Value{secret.New("first/of-all")} }))
 	least := len(m.secrets)
 	for i := range 10 * mostAdded {
-		m.add(fmt.Sprintf("token/%d", i))
+		m.add(keyAt{"primary", 0}, fmt.Sprintf("token/%d", i))
 	}
 	if n := len(m.secrets); n > least+2*mostAdded {
 		t.Errorf("%d secrets", n)
@@ -60,5 +60,23 @@ func TestTheMaskOfATokenThatIsRenewedEveryHourStaysSmall(t *testing.T) {
 	text := fmt.Sprintf(`first/of-all token/%d token\/%d`, 10*mostAdded-1, 9*mostAdded)
 	if got := string(m.clean([]byte(text))); got != "[secret] [secret] [secret]" {
 		t.Error(got)
+	}
+}
+
+func TestTheKeyInUseIsHiddenHoweverOftenOthersAreRenewed(t *testing.T) {
+	m := newMask(pair(nil))
+	for key := range 10 * mostAdded { // many keys, each from a file of its own
+		m.add(keyAt{"primary", key}, fmt.Sprintf("key-of-%d-", key))
+	}
+	m.add(keyAt{"backup", 0}, "key-of-0-") // the same one at another upstream
+	for i := range 10 * mostAdded {
+		m.add(keyAt{"backup", 0}, fmt.Sprintf("hourly-%d-", i))
+		m.add(keyAt{"backup", 1}, "there-and-back") // it is read again at every refusal
+		m.add(keyAt{"backup", 2}, []string{"one-of-two", "two-of-two"}[i%2])
+	}
+	for _, text := range []string{"key-of-0-", "key-of-77-", "there-and-back", "one-of-two", "two-of-two", fmt.Sprintf("hourly-%d-", 10*mostAdded-1)} {
+		if got := string(m.clean([]byte(text))); got != "[secret]" {
+			t.Errorf("%s is shown as %s", text, got)
+		}
 	}
 }

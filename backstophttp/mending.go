@@ -95,9 +95,13 @@ func (m *mending) going(ev *sse.Event, sig *wire.Signal) bool {
 		return true
 	}
 	text, pure := m.text()
+	if m.fault != nil {
+		return false
+	}
 	if m.events.ToolBegun() && len(m.sent) == 0 {
 		m.fixer = nil // what a model says besides a tool call is talk
 		m.put(m.writer.Text(m.raw))
+		m.raw = nil
 		m.put(m.replaced(ev, sig, text))
 		return true
 	}
@@ -131,7 +135,9 @@ func (m *mending) text() (text []byte, pure bool) {
 	m.piece = append(m.piece[:0], all[:n]...)
 	m.half = append(m.half[:0], all[n:]...)
 	if len(m.sent) == 0 {
-		m.raw = append(m.raw, m.piece...)
+		if m.raw = append(m.raw, m.piece...); len(m.raw) > maxAnswer { // the fixer does not hear it if it is blind
+			m.fail(backstop.KindTooLarge)
+		}
 	}
 	return m.piece, before == 0 && len(m.half) == 0
 }

@@ -45,14 +45,15 @@ func (d *Driver) probes(ctx context.Context) {
 // start starts the probes that are due and returns when to look again.
 func (d *Driver) start(ctx context.Context, slots chan struct{}) time.Time {
 	for {
-		p, ok, next := d.engine.Due(time.Now())
-		if !ok {
-			return next
-		}
 		select {
-		case slots <- struct{}{}:
+		case slots <- struct{}{}: // first: a probe's lease begins when it is due
 		case <-ctx.Done():
 			return time.Time{}
+		}
+		p, ok, next := d.engine.Due(time.Now())
+		if !ok {
+			<-slots
+			return next
 		}
 		d.works.run(func() {
 			d.probe(ctx, p)

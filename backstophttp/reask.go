@@ -29,12 +29,23 @@ func (r *run) reasked(a *attempt) (*wire.Request, *backstop.Outcome) {
 		o := diverged()
 		return nil, &o
 	}
-	for _, before := range r.tried {
-		if before.id == a.step.Reask {
-			return room.Ask(r.req, complaint(before.wrong))
-		}
+	if before := r.attempted(a.step.Reask); before != nil {
+		return room.Ask(r.req, complaint(before.wrong))
 	}
 	return r.req, nil
+}
+
+// attempted finds an attempt that was made, nil = none. A hedge may be added
+// to them at the same moment.
+func (r *run) attempted(id backstop.AttemptID) *attempt {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, a := range r.tried {
+		if a.id == id {
+			return a
+		}
+	}
+	return nil
 }
 
 // complaint is the list of what was wrong, in words for a model.

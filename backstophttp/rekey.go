@@ -78,7 +78,7 @@ func (d *Driver) renew(u *backstop.Upstream, key int) bool {
 	if err != nil || value.Empty() {
 		return false
 	}
-	d.mask.add(value.Reveal())
+	d.mask.add(keyAt{u.Name, key}, value.Reveal())
 	changed, err := d.conns[u.Name].Rekey(key, value)
 	if err != nil || !changed {
 		return false

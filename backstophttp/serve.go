@@ -131,7 +131,17 @@ func (r *run) end() {
 	r.d.leave(r)
 	r.stop()
 	r.racers.Wait()
+	r.giveBack()
 	r.out.close()
+}
+
+// giveBack ends what a panic left unended: else the engine would count its
+// attempts as running for good.
+func (r *run) giveBack() {
+	defer func() { _ = recover() }() // it may have been the engine's own
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.call.Observe(time.Now(), 0, backstop.Mark{Kind: backstop.Aborted}) // nothing to a call that is done
 }
 
 // record is the event of the finished call.

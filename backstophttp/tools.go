@@ -49,15 +49,10 @@ func (r *run) unfinishedCalls() bool { return r.req.Dialect != backstop.Gemini }
 
 // parameters is the compiled schema of a tool's parameters, nil = none.
 func (r *run) parameters(t *wire.Tool) jsonfix.Schema {
-	compile := r.d.options.Schema
-	if t == nil || compile == nil {
+	if t == nil {
 		return nil
 	}
-	s, err := compile(t.Schema)
-	if err != nil {
-		return nil
-	}
-	return s
+	return r.d.compile(t.Schema)
 }
 
 // proposes reports whether arguments that break the schema of their tool are

@@ -110,3 +110,15 @@ func TestACallThatNobodyMakesRightIsItsCallersToJudgeUnlessTheToolIsStrict(t *te
 		})
 	}
 }
+
+func TestASchemaOnWhichTheCompilerFailsIsNone(t *testing.T) {
+	fails := Options{Schema: func([]byte) (jsonfix.Schema, error) { panic("not ours") }}
+	for name, request := range map[string]string{"unary": withCity, "stream": strings.Replace(withCity, `{`, `{"stream":true,`, 1)} {
+		in(t, setup{primary: answers(calling("tool_calls", `{"days":3}`)...), options: fails}, func(h *house) {
+			p, ev := h.call(request)
+			if !strings.Contains(p.String(), `{\"days\":3}`) || ev.Calls() != 1 || ev.Tier != "primary" {
+				t.Errorf("%s: %d questions\n%s", name, ev.Calls(), p)
+			}
+		})
+	}
+}

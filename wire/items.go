@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"strings"
 
 	"github.com/tidwall/gjson"
 )
@@ -9,7 +10,7 @@ import (
 // Item is one item of an answer in the Responses form, which a later call may
 // name instead of sending it again.
 type Item struct {
-	ID  string
+	ID  string // a copy: it is kept for longer than the answer
 	Raw []byte // JSON; a part of what it was read from
 }
 
@@ -32,7 +33,7 @@ func OutputItems(data []byte) (list []Item) {
 	n := 0
 	root.Get("output").ForEach(func(_, v gjson.Result) bool {
 		if id := v.Get("id"); v.IsObject() && id.Type == gjson.String && id.Str != "" {
-			list = append(list, Item{ID: id.Str, Raw: data[v.Index : v.Index+len(v.Raw)]})
+			list = append(list, Item{ID: strings.Clone(id.Str), Raw: data[v.Index : v.Index+len(v.Raw)]})
 		}
 		n++
 		return n < maxItems

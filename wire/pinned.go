@@ -2,6 +2,7 @@ package wire
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/tidwall/gjson"
 )
@@ -71,7 +72,7 @@ func IssuedIDs(data []byte) (ids []string) {
 	}
 	for _, path := range [...]string{"id", "conversation.id"} {
 		if v := root.Get(path); v.Type == gjson.String && v.Str != "" {
-			ids = append(ids, v.Str)
+			ids = append(ids, strings.Clone(v.Str)) // kept for longer than the answer
 		}
 	}
 	return ids

@@ -45,8 +45,7 @@ func (p adminPlane) forgotten(ctx context.Context, a *adminAnswer, id string) er
 		return err
 	}
 	var seen struct {
-		Uptime    *float64 `json:"uptime_s"`
-		Upstreams []any
+		Uptime *float64 `json:"uptime_s"`
 	}
 	if state.status != http.StatusOK || json.Unmarshal(state.body, &seen) != nil || seen.Uptime == nil {
 		return p.stranger(a)

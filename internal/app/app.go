@@ -200,12 +200,13 @@ func (a *App) Reload() error {
 	case <-a.stopped:
 		return errStopping
 	}
-	before := a.config.Load()
-	cfg, warnings, err := a.opt.Load()
-	select {
-	case <-a.stopped: // maybe while a file did not let itself be read
+	if a.stopping() {
 		return errStopping
-	default:
+	}
+	before := a.config.Load()
+	cfg, warnings, err := a.load()
+	if a.stopping() { // maybe while a file did not let itself be read
+		return errStopping
 	}
 	if err == nil {
 		err = a.guarded(cfg)
@@ -230,6 +231,16 @@ func (a *App) Reload() error {
 	}
 	a.log.Info("configuration reloaded", "changes", changes)
 	return nil
+}
+
+// stopping reports whether Stop has begun.
+func (a *App) stopping() bool {
+	select {
+	case <-a.stopped:
+		return true
+	default:
+		return false
+	}
 }
 
 // State is a picture of the engine in force.

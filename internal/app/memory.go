@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"os"
@@ -12,6 +13,11 @@ import (
 // memoryAge is how old a kept breaker memory may be: what was known longer ago
 // says nothing about now.
 const memoryAge = 10 * time.Minute
+
+// memoryEvery is how often the file is written again while a breaker is not
+// closed. An outage may last for hours without a change: the file of a process
+// that crashes then must not be an old one.
+const memoryEvery = time.Minute
 
 // memory keeps the breakers that are not closed over a restart, so that a
 // crash loop is no cold start into a known outage. One goroutine writes.
@@ -36,17 +42,24 @@ func (a *App) remember(file string) {
 	a.recall(file)
 	m := &memory{file: file, poke: make(chan struct{}, 1), stop: make(chan struct{}), over: make(chan struct{})}
 	a.memory.Store(m)
-	go func() {
-		defer close(m.over)
-		for {
-			select {
-			case <-m.poke:
-				a.keep(m.file)
-			case <-m.stop:
-				return
-			}
+	go m.run(func(changed bool) { a.keep(m.file, changed) })
+}
+
+// run has the memory kept after each change, and from time to time without one.
+func (m *memory) run(keep func(changed bool)) {
+	defer close(m.over)
+	again := time.NewTicker(memoryEvery)
+	defer again.Stop()
+	for {
+		select {
+		case <-m.poke:
+			keep(true)
+		case <-again.C:
+			keep(false)
+		case <-m.stop:
+			return
 		}
-	}()
+	}
 }
 
 // changed asks for the file to be written; it never blocks.
@@ -60,9 +73,15 @@ func (a *App) changed(t backstop.Transition) {
 	}
 }
 
-func (a *App) keep(file string) {
+// keep writes the file. Without a change there is nothing to write while all
+// breakers are closed.
+func (a *App) keep(file string, changed bool) {
 	now := time.Now()
-	text, err := json.Marshal(kept{Saved: now, Snapshot: a.driver.Load().Engine().Snapshot(now)})
+	snapshot := a.driver.Load().Engine().Snapshot(now)
+	if !changed && len(snapshot.Scopes) == 0 {
+		return
+	}
+	text, err := json.Marshal(kept{Saved: now, Snapshot: snapshot})
 	if err == nil {
 		err = replaceFile(file, string(text)+"\n")
 	}
@@ -110,13 +129,23 @@ func readMemory(file string) ([]byte, error) {
 	return os.ReadFile(file)
 }
 
-// forget writes the file a last time and ends the writer.
-func (a *App) forget() {
+// forget writes the file a last time and ends the writer, if its folder lets
+// itself be written to before ctx ends.
+func (a *App) forget(ctx context.Context) {
 	m := a.memory.Swap(nil)
 	if m == nil {
 		return
 	}
 	close(m.stop)
-	<-m.over
-	a.keep(m.file)
+	kept := make(chan struct{})
+	go func() {
+		defer close(kept)
+		<-m.over
+		a.keep(m.file, true)
+	}()
+	select {
+	case <-kept:
+	case <-ctx.Done():
+		a.log.Warn("the breaker memory could not be kept in time: check state.file and its folder", "file", m.file)
+	}
 }

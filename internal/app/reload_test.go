@@ -251,3 +251,19 @@ func TestAReloadSaysWhatWaitsForTheNextStart(t *testing.T) {
 		}
 	}
 }
+
+func TestAFileOnWhichAParserFailsEndsNothing(t *testing.T) {
+	h := newHouse(t, false)
+	fails := func() { panic("not ours") }
+	h.loading.Store(&fails)
+	if err := h.Reload(); err == nil || !strings.Contains(err.Error(), "internal fault") {
+		t.Errorf("the reload said: %v", err)
+	}
+	h.loading.Store(nil)
+	if err := h.Reload(); err != nil {
+		t.Error(err)
+	}
+	if last := h.inForce().Reloads; len(last) != 2 || last[1].OK || !last[0].OK {
+		t.Errorf("remembered as %+v", last)
+	}
+}

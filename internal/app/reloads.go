@@ -1,11 +1,13 @@
 package app
 
 import (
+	"errors"
 	"sync"
 	"time"
 
 	"backstop"
 	"backstop/internal/admin"
+	"backstop/internal/config"
 )
 
 // keptReloads are remembered for the dashboard.
@@ -32,6 +34,17 @@ func (r *reloads) all() []admin.Reload {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return append([]admin.Reload{}, r.list...)
+}
+
+// load reads the configuration again. Parsers that are not ours take part in
+// that, and a process that serves does not end because of one of them.
+func (a *App) load() (cfg *config.Config, warnings []config.Warning, err error) {
+	defer func() {
+		if recover() != nil {
+			err = errors.New("reading it was an internal fault: please report it, and write the file otherwise")
+		}
+	}()
+	return a.opt.Load()
 }
 
 // plan is the plan in force.

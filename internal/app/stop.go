@@ -58,7 +58,7 @@ func (a *App) Stop(ctx context.Context) error {
 	a.serving.Wait()
 	rest, cancel := context.WithTimeout(context.Background(), a.patience)
 	defer cancel()
-	a.forget()
+	a.forget(rest)
 	select {
 	case a.turn <- struct{}{}: // a reload that runs ends first, and no other one begins
 		defer func() { <-a.turn }()

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -42,6 +43,21 @@ func TestAProcessStopsAlthoughAReloadDoesNotEnd(t *testing.T) {
 			t.Error("the log does not say why")
 		}
 	}
+}
+
+func TestAProcessStopsAlthoughItsMemoryCannotBeWritten(t *testing.T) {
+	h := newHouse(t, false)
+	h.patience = 10 * time.Millisecond
+	m := &memory{file: h.file + ".memory", stop: make(chan struct{}), over: make(chan struct{})}
+	h.memory.Store(m)
+	if err := h.Stop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if !h.log.has("could not be kept in time") {
+		t.Error("the log does not say so")
+	}
+	close(m.over)
+	eventually(t, "the memory", func() bool { _, err := os.Stat(m.file); return err == nil })
 }
 
 func TestAProcessStopsAlthoughAReplacedDriverIsNeverDone(t *testing.T) {

@@ -58,6 +58,7 @@ func (a *App) follow(w *fsnotify.Watcher, file string) {
 			name := filepath.Clean(ev.Name)
 			mine := (name == file || name == real) && ev.Has(fsnotify.Write|fsnotify.Create|fsnotify.Rename)
 			if mine || (now != "" && now != real) { // the second: a symlink that was swapped
+				turn(w, file, real, now)
 				real = now
 				timer.Reset(settleTime)
 			}
@@ -65,9 +66,25 @@ func (a *App) follow(w *fsnotify.Watcher, file string) {
 			if !ok {
 				return
 			}
+			timer.Reset(settleTime) // events are missing, maybe ours
 		case <-timer.C:
 			_ = a.Reload() // a bad file changes nothing; the log says what is wrong
 		}
+	}
+}
+
+// turn watches what a swapped link points at now, in place of what it did.
+func turn(w *fsnotify.Watcher, file, before, now string) {
+	home := filepath.Dir(file)
+	from, to := filepath.Dir(before), filepath.Dir(now)
+	if now == "" || from == to {
+		return
+	}
+	if before != "" && from != home {
+		_ = w.Remove(from) // it may be gone
+	}
+	if to != home {
+		_ = w.Add(to)
 	}
 }
 

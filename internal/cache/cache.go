@@ -56,11 +56,18 @@ func (c *Cache) Get(key local.Key) (local.Entry, bool) {
 	if !ok {
 		return local.Entry{}, false
 	}
-	if age := c.now().Sub(e.Stored); age > c.age {
-		c.entries.Invalidate(key)
-		return local.Entry{}, false
+	now := c.now()
+	if now.Sub(e.Stored) <= c.age {
+		return e, true
 	}
-	return e, true
+	// By now there may be a younger one: it stays.
+	c.entries.ComputeIfPresent(key, func(have local.Entry) (local.Entry, otter.ComputeOp) {
+		if now.Sub(have.Stored) <= c.age {
+			return have, otter.CancelOp
+		}
+		return have, otter.InvalidateOp
+	})
+	return local.Entry{}, false
 }
 
 // Put stores a copy of an entry. One that alone fills more than half of the

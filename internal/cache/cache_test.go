@@ -48,6 +48,26 @@ func TestAnEntryComesBackUntilItIsTooOld(t *testing.T) {
 	}
 }
 
+func TestAnAnswerThatComesWhileTheOldOneIsForgottenStays(t *testing.T) {
+	var c *Cache
+	put := func() {}
+	c, err := New(1<<20, time.Hour, func() time.Time { put(); return start.Add(2 * time.Hour) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Put(key(1), local.Entry{Body: []byte("old"), Stored: start})
+	put = func() {
+		put = func() {}
+		c.Put(key(1), local.Entry{Body: []byte("new"), Stored: start.Add(2 * time.Hour)})
+	}
+	if e, ok := c.Get(key(1)); ok {
+		t.Errorf("got %q", e.Body)
+	}
+	if e, ok := c.Get(key(1)); !ok || string(e.Body) != "new" {
+		t.Errorf("got %q, %v", e.Body, ok)
+	}
+}
+
 func TestAnotherKeyNeverGetsTheEntry(t *testing.T) {
 	c, _ := open(t, 1<<20, time.Hour)
 	c.Put(key(1), local.Entry{Body: []byte("one"), Stored: start})

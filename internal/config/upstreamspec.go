@@ -81,7 +81,7 @@ func (u *upstreamSpec) keys() mapping {
 			{"max", whole(&u.retryMax), strconv.Itoa(card.Retry.Max), "Second tries of a call at this upstream, after a reset or 5xx before the first token."},
 			{"jitter", scalar[value.Range]{&u.jitter, "a range of durations", value.Jitter, pattern(rangePattern)}, span(card.Retry.JitterMin) + "-" + span(card.Retry.JitterMax), "Wait before a second try."},
 			{"budget", share(&u.budget), percent(card.Retry.Budget), "Share of successes that may be tried again."},
-			{"wait", duration(&u.wait), "0", "Longest delay named by the upstream that is sat out while another tier is free."},
+			{"wait", duration(&u.wait), "0", "Longest delay named by the upstream that is sat out, once a call, while another tier is free."},
 		}, "", "Second tries at the same upstream."},
 		{"limits", mapping{
 			{"rate", rate(&u.rate), "0", "Most attempts per time, e.g. `50/s`; 0 = no limit. What exceeds a limit slides down a tier."},

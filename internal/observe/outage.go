@@ -54,8 +54,8 @@ func (o *outage) changed(t *backstop.Transition) {
 	}
 	open := o.open[t.Upstream]
 	if _, known := open[scope]; !known && len(open) >= mostOpen {
-		for any := range open {
-			delete(open, any)
+		for one := range open {
+			delete(open, one)
 			break
 		}
 	}

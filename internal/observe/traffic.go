@@ -12,6 +12,10 @@ const (
 	keptSeconds = 900 // 15 minutes
 	mostTallies = 256 // upstreams; their names are config names, so this is no limit for anyone
 
+	// farAhead is from when a clock that goes back was wrong before. Smaller
+	// steps are those of a clock that is kept right.
+	farAhead = time.Minute
+
 	// A spread has a step for each 10 %, from 0.1 ms to ten minutes.
 	spreadSteps = 166
 	spreadFirst = 100 * time.Microsecond
@@ -115,12 +119,18 @@ func (t *Traffic) call(e *backstop.Event, now time.Time) {
 }
 
 // roll ends the running second if now lies in a later one. Seconds in which
-// nothing happened are there as well; a clock that went back changes nothing.
+// nothing happened are there as well. A clock that went back a little changes
+// nothing; one that was far ahead and has been set right ends what was told by
+// it, or nothing would be seen until the time had come again.
 func (t *Traffic) roll(now time.Time) {
 	second := now.Truncate(time.Second)
 	if t.now.Time.IsZero() {
 		t.now.Time = second
 		return
+	}
+	if t.now.Time.Sub(second) > farAhead {
+		t.count, t.all, t.first = 0, spread{}, spread{}
+		t.now = Second{Time: second}
 	}
 	if !second.After(t.now.Time) {
 		return
@@ -148,6 +158,9 @@ func (t *Traffic) Seconds(after, now time.Time) []Second {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.roll(now)
+	if after.After(t.now.Time) { // by the clock as it was
+		after = time.Time{}
+	}
 	n := min(t.count, keptSeconds)
 	out := make([]Second, 0, n)
 	for i := t.count - n; i < t.count; i++ {

@@ -66,14 +66,14 @@ func TestSecondsAreKeptForAQuarterOfAnHour(t *testing.T) {
 			t.Fatalf("%s follows %s", got[i].Time, got[i-1].Time)
 		}
 	}
-	// A night without a call, and a clock that is set back.
+	// A night without a call, and a clock that is set back by as much.
 	got = tr.Seconds(time.Time{}, now.Add(9*time.Hour))
 	if len(got) != keptSeconds || got[0].Primary != 0 || !got[keptSeconds-1].Time.Equal(now.Add(9*time.Hour-time.Second)) {
 		t.Errorf("after a night: %d seconds, the last is %s", len(got), got[len(got)-1].Time)
 	}
 	tr.call(one, noon)
-	if got := tr.Seconds(time.Time{}, noon); len(got) != keptSeconds {
-		t.Errorf("after a step back: %d seconds", len(got))
+	if got := tr.Seconds(time.Time{}, noon); len(got) != 0 {
+		t.Errorf("after a step back, what lies ahead is still told: %d seconds", len(got))
 	}
 }
 
@@ -109,5 +109,29 @@ func BenchmarkTraffic(b *testing.B) {
 	e := &backstop.Event{Tier: "primary", Outcome: backstop.OK, Duration: time.Second, FirstToken: time.Millisecond, Attempts: []backstop.AttemptRecord{{Upstream: "one", Outcome: backstop.Outcome{Class: backstop.OK}}}}
 	for b.Loop() {
 		tr.call(e, noon)
+	}
+}
+
+func TestAClockThatWasAheadAndIsSetRightHidesNothing(t *testing.T) {
+	one := &backstop.Event{Tier: "primary", Outcome: backstop.OK}
+	for ahead, want := range map[time.Duration]int{time.Hour: 4, farAhead + 2*time.Second: 4, 3 * time.Second: 0} {
+		var tr Traffic
+		tr.call(one, noon.Add(ahead))
+		told := tr.Seconds(time.Time{}, noon.Add(ahead+2*time.Second))
+		last := told[len(told)-1].Time
+		for i := range 4 {
+			tr.call(one, noon.Add(time.Duration(i)*time.Second))
+		}
+		got := tr.Seconds(last, noon.Add(4*time.Second))
+		primary := 0
+		for _, s := range got {
+			primary += s.Primary
+			if s.Time.After(noon.Add(4 * time.Second)) {
+				t.Errorf("%s ahead: %s is told", ahead, s.Time)
+			}
+		}
+		if primary != want {
+			t.Errorf("%s ahead: %d calls in %d seconds are told, want %d", ahead, primary, len(got), want)
+		}
 	}
 }

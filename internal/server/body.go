@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -153,15 +154,18 @@ type paced struct {
 	read  int64
 	armed bool
 	ended atomic.Bool // asked by others than its reader
+
+	clock sync.Mutex // held while the deadline is set
+	cut   bool       // nobody is to read any more
 }
 
 func (p *paced) Read(b []byte) (int, error) {
 	if p.ended.Load() {
 		return 0, io.EOF
 	}
-	allowed := bodyGrace + time.Duration(p.read)*time.Second/bodyRate
-	// Connections without deadlines exist in tests only.
-	p.armed = p.rc.SetReadDeadline(p.start.Add(allowed)) == nil
+	if !p.arm() {
+		return 0, os.ErrDeadlineExceeded
+	}
 	n, err := p.from.Read(b)
 	p.read += int64(n)
 	if err == io.EOF {
@@ -169,6 +173,31 @@ func (p *paced) Read(b []byte) (int, error) {
 		p.free()
 	}
 	return n, err
+}
+
+// arm sets the deadline of the next read, unless there is to be none.
+func (p *paced) arm() bool {
+	p.clock.Lock()
+	defer p.clock.Unlock()
+	if p.cut {
+		return false
+	}
+	allowed := bodyGrace + time.Duration(p.read)*time.Second/bodyRate
+	// Connections without deadlines exist in tests only.
+	p.armed = p.rc.SetReadDeadline(p.start.Add(allowed)) == nil
+	return true
+}
+
+// stop ends a read that waits, and lets no other one begin: a reader that was
+// about to would else put its own deadline in the place of this one.
+func (p *paced) stop(at time.Time) error {
+	p.clock.Lock()
+	defer p.clock.Unlock()
+	p.cut = true
+	if p.ended.Load() {
+		return nil
+	}
+	return p.rc.SetReadDeadline(at)
 }
 
 func (p *paced) free() {

@@ -87,6 +87,9 @@ type halfway struct {
 	body *paced
 }
 
+// SetReadDeadline ends the reads of the body: see paced.stop.
+func (h *halfway) SetReadDeadline(at time.Time) error { return h.body.stop(at) }
+
 // Unwrap lets http.ResponseController reach the connection.
 func (h *halfway) Unwrap() http.ResponseWriter { return h.ResponseWriter }
 

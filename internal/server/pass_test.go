@@ -2,10 +2,12 @@ package server
 
 import (
 	"context"
+	"errors"
 	"io"
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -104,6 +106,41 @@ func TestABodyThatDoesNotComeHoldsNothingUpAlthoughNobodyReadsIt(t *testing.T) {
 				t.Errorf("%s: after %s: %q", name, took, answer)
 			}
 		})
+	}
+}
+
+// deadlines is a connection that notes the latest read deadline.
+type deadlines struct {
+	http.ResponseWriter
+	at time.Time
+}
+
+func (d *deadlines) SetReadDeadline(at time.Time) error { d.at = at; return nil }
+
+func TestAReaderDoesNotPutOffTheEndOfItsPassage(t *testing.T) {
+	now := time.Now()
+	conn := &deadlines{}
+	body := &paced{from: strings.NewReader("x"), rc: http.NewResponseController(conn), start: now}
+	if n, err := body.Read(make([]byte, 1)); n != 1 || err != nil || !conn.at.After(now) {
+		t.Fatalf("%d bytes, %v, deadline %s", n, err, conn.at)
+	}
+	if err := http.NewResponseController(&halfway{conn, body}).SetReadDeadline(now); err != nil || !conn.at.Equal(now) {
+		t.Fatalf("%v, deadline %s", err, conn.at)
+	}
+	// This reader was about to read when the passage ended.
+	if n, err := body.Read(make([]byte, 1)); n != 0 || !errors.Is(err, os.ErrDeadlineExceeded) || !conn.at.Equal(now) {
+		t.Errorf("%d bytes, %v, deadline %s", n, err, conn.at)
+	}
+}
+
+func TestTheEndOfAPassageLeavesAConnectionAloneWhoseBodyIsRead(t *testing.T) {
+	conn := &deadlines{}
+	body := &paced{from: strings.NewReader(""), rc: http.NewResponseController(conn), start: time.Now()}
+	if _, err := body.Read(make([]byte, 1)); err != io.EOF || !conn.at.IsZero() {
+		t.Fatalf("%v, deadline %s", err, conn.at)
+	}
+	if err := http.NewResponseController(&halfway{conn, body}).SetReadDeadline(time.Now()); err != nil || !conn.at.IsZero() {
+		t.Errorf("%v, deadline %s", err, conn.at)
 	}
 }
 

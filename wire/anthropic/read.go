@@ -1,6 +1,8 @@
 package anthropic
 
 import (
+	"strings"
+
 	"github.com/tidwall/gjson"
 
 	"backstop"
@@ -59,7 +61,7 @@ func (t *reading) model(r *wire.Request) {
 	case len(v.Str) > maxModel:
 		t.Refuse("model", "model is longer than %d bytes: name one model", maxModel)
 	}
-	r.Model = v.Str
+	r.Model = strings.Clone(v.Str) // names are kept, and the body is large
 }
 
 func (t *reading) messages() {

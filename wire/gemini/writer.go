@@ -1,6 +1,8 @@
 package gemini
 
 import (
+	"strings"
+
 	"github.com/tidwall/gjson"
 
 	"backstop"
@@ -81,7 +83,7 @@ func ends(c *chunk) bool {
 
 func (w *writer) remember(c *chunk) {
 	if w.id == "" && w.model == "" {
-		w.id, w.model = c.root.Get("responseId").Raw, c.root.Get("modelVersion").Raw
+		w.id, w.model = strings.Clone(c.root.Get("responseId").Raw), strings.Clone(c.root.Get("modelVersion").Raw)
 	}
 }
 

@@ -38,14 +38,21 @@ type part struct {
 	cites []string
 }
 
+// newItem is an item of its own: what is only a part of its event would keep
+// all of that, whose size is not counted.
+func newItem(v gjson.Result, done bool) *item {
+	raw := strings.Clone(v.Raw)
+	return &item{raw: raw, kind: gjson.Get(raw, "type").Str, id: gjson.Get(raw, "id").Str, done: done}
+}
+
 // add takes in an event.
 func (l *ledger) add(e *event) {
 	switch e.kind {
 	case itemAdded:
-		l.begin(e.item, &item{raw: e.body.Raw, kind: e.body.Get("type").Str, id: e.body.Get("id").Str})
+		l.begin(e.item, newItem(e.body, false))
 		return
 	case itemDone:
-		l.begin(e.item, &item{raw: e.body.Raw, kind: e.body.Get("type").Str, id: e.body.Get("id").Str, done: true})
+		l.begin(e.item, newItem(e.body, true))
 		return
 	}
 	it := l.at(e.item)
@@ -61,7 +68,7 @@ func (l *ledger) add(e *event) {
 		if p := partAt(it.parts, e.part); p != nil && len(p.cites) < maxParts {
 			note := e.root.Get("annotation").Raw
 			if l.keep(len(note)) && note != "" {
-				p.cites = append(p.cites, note)
+				p.cites = append(p.cites, strings.Clone(note))
 			}
 		}
 	default:
@@ -131,7 +138,8 @@ func (l *ledger) part(list *[]*part, at int, v gjson.Result, done bool) {
 	for len(*list) <= at {
 		*list = append(*list, nil)
 	}
-	(*list)[at] = &part{raw: v.Raw, kind: v.Get("type").Str, done: done}
+	raw := strings.Clone(v.Raw)
+	(*list)[at] = &part{raw: raw, kind: gjson.Get(raw, "type").Str, done: done}
 }
 
 func partAt(list []*part, at int) *part {
@@ -261,8 +269,16 @@ type answerHead struct{ id, created, model gjson.Result }
 // note takes it from the response of the first event that has one.
 func (h *answerHead) note(response gjson.Result) {
 	if !h.id.Exists() {
-		h.id, h.created, h.model = response.Get("id"), response.Get("created_at"), response.Get("model")
+		h.id, h.created, h.model = owned(response, "id"), owned(response, "created_at"), owned(response, "model")
 	}
+}
+
+// owned is a member without the rest of its event, which repeats the call.
+func owned(v gjson.Result, name string) gjson.Result {
+	if v = v.Get(name); v.Exists() {
+		v = gjson.Parse(strings.Clone(v.Raw))
+	}
+	return v
 }
 
 // over gives a response the head of another.

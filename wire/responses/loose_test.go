@@ -5,7 +5,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tidwall/gjson"
+
 	"backstop"
+	"backstop/sse"
 	"backstop/wire"
 )
 
@@ -152,6 +155,50 @@ func TestWhatWasNotAnnouncedIsToldAnew(t *testing.T) {
 				if text != c.text || calls != c.calls || thought != c.thought {
 					t.Errorf("%s says %q, %q, %q\n%s\n%s", what, text, calls, thought, body, p.Caller)
 				}
+			}
+		})
+	}
+}
+
+func TestWhatIsAddedToACallOfSuchAStreamGoesWhereTheCallWentTo(t *testing.T) {
+	at := func(index, id string) (added, input string) {
+		return `{"type":"response.output_item.added","output_index":` + index + `,"item":{"id":"` + id + `","type":"function_call","status":"in_progress","call_id":"` + id + `","name":"f","arguments":""}}`,
+			`{"type":"response.function_call_arguments.delta","output_index":` + index + `,"item_id":"` + id + `","delta":"{\"of\":\"` + id + `\""}`
+	}
+	one, oneIn := at("1", "fc_one")
+	other, otherIn := at("0", "fc_other")
+	far, farIn := at("7", "fc_far")
+	for name, c := range map[string]struct {
+		sent []string
+		want string // what the calls of the caller's stream are called with
+	}{
+		"in another order":  {[]string{begun, one, oneIn, other, otherIn}, `f{"of":"fc_one" }f{"of":"fc_other"}`},
+		"behind a gap":      {[]string{begun, far, farIn}, `f{"of":"fc_far"       }`},
+		"behind loose text": {[]string{begun, hello, far, farIn}, `f{"of":"fc_far"       }`},
+		"as is usual":       {[]string{begun, other, otherIn}, `f{"of":"fc_other"}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			read, w := Room{}.Reader(&wire.Request{Stream: true}, &wire.Reply{}).(*reader), Room{}.Writer(nil).(*writer)
+			var out []byte
+			known := map[int]bool{}
+			take := func(data string) {
+				ev := &sse.Event{Name: gjson.Get(data, "type").Str, Data: []byte(data)}
+				sig := read.Event(ev)
+				if sig.Kind == wire.Token {
+					read.Arguments(func(_, call int, _ func([]byte) []byte) { known[call] = true })
+				}
+				out = append(out, w.Event(ev, &sig)...)
+			}
+			for _, data := range c.sent {
+				take(data)
+			}
+			for call := range known {
+				out = append(out, w.Argue(0, call, []byte(strings.Repeat(" ", call)+"}"))...) // tells the calls apart
+			}
+			take(bare)
+			out = append(out, w.Close(nil)...)
+			if _, calls, _ := saidIn(aggregated(string(out))); calls != c.want {
+				t.Errorf("%s, want %s\n%s", calls, c.want, out)
 			}
 		})
 	}

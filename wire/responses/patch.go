@@ -56,11 +56,19 @@ func (w *writer) waits(ev *sse.Event, e *event) bool {
 	if it.own {
 		return true
 	}
-	if it != w.items[len(w.items)-1] || len(w.waiting) == maxParts {
+	if it != w.items[len(w.items)-1] || len(w.waiting) == maxParts || w.held()+len(ev.Raw) > maxKept {
 		return false
 	}
 	w.waiting = append(w.waiting, waiting{e: *e, raw: append([]byte(nil), ev.Raw...), ev: sse.Event{Name: ev.Name}})
 	return true
+}
+
+// held is how many bytes wait.
+func (w *writer) held() (n int) {
+	for i := range w.waiting {
+		n += len(w.waiting[i].raw)
+	}
+	return n
 }
 
 // release lets go out what waits.
@@ -127,6 +135,13 @@ func (w *writer) Patch(ev *sse.Event, sig *wire.Signal, text []byte, finish stri
 // Argue implements wire.Patcher. It is in time as long as the call is the last
 // item and its end waits.
 func (w *writer) Argue(_, call int, text []byte) []byte {
+	if w.loose {
+		to, ok := w.moved[call]
+		if !ok {
+			return nil
+		}
+		call = to
+	}
 	it := w.at(call)
 	if w.closed || len(text) == 0 || call < 0 || it == nil || it.done || it.kind != "function_call" {
 		return nil

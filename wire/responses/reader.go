@@ -26,7 +26,6 @@ type reader struct {
 	// plain: something other than reasoning and refusal was said. refuses:
 	// there was a piece of a refusal, or a filter ended the answer.
 	plain, refuses bool
-	begun          bool         // an event with the response was here
 	calls          map[int]bool // items that have begun, latest = any
 }
 
