@@ -26,6 +26,7 @@ func TestEverythingIsReachedWithTheKeyboard(t *testing.T) {
 	p.wait("the timeline", "document.querySelector('.timeline')")
 	p.keys(kb.Escape)
 	at("#/calls")
+	p.wait("the search", "document.querySelector('#find')") // the address changes first
 	p.keys("/")
 	p.wait("the search has the focus", "document.activeElement.id === 'find'")
 	p.keys("5nothing")
@@ -37,6 +38,7 @@ func TestEverythingIsReachedWithTheKeyboard(t *testing.T) {
 	p.wait("it is closed", "!document.querySelector('dialog')")
 	p.keys("1")
 	at("#/now")
+	p.wait("the first screen", "document.querySelector('.tile')")
 	p.keys("t")
 	p.wait("the dark theme", "document.documentElement.dataset.theme === 'dark'")
 	p.keys("l")
