@@ -41,7 +41,7 @@ type parkEntry struct {
 type parks struct {
 	mu      sync.Mutex
 	m       map[parkID]*parkEntry
-	renewed map[int]time.Time // since when a key is the one it is now
+	renewed renewals
 }
 
 func newParks() *parks { return &parks{m: map[parkID]*parkEntry{}} }
@@ -115,7 +115,7 @@ func (p *parks) release(id parkID) {
 func (p *parks) set(now time.Time, id parkID, o *Outcome, began time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if at, ok := p.renewed[id.key]; ok && !began.After(at) {
+	if p.renewed.since(began, id.key) {
 		return
 	}
 	e := p.m[id]
@@ -205,7 +205,7 @@ type keyLedger struct {
 	mu      sync.Mutex
 	good    map[int]time.Time
 	refused map[int]time.Time
-	renewed map[int]time.Time // since when a key is the one it is now
+	renewed renewals
 }
 
 const (
@@ -218,7 +218,7 @@ const (
 func (k *keyLedger) worked(now, began time.Time, key int) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.replaced(began, key) {
+	if k.renewed.since(began, key) {
 		return
 	}
 	if k.good == nil {
@@ -229,19 +229,13 @@ func (k *keyLedger) worked(now, began time.Time, key int) {
 	}
 }
 
-// replaced reports whether a key became another one after a time.
-func (k *keyLedger) replaced(began time.Time, key int) bool {
-	at, ok := k.renewed[key]
-	return ok && !began.After(at)
-}
-
 // refuse notes an auth refusal and reports whether it is the second good key
 // within the span.
 func (k *keyLedger) refuse(now, began time.Time, key int) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	at, ok := k.good[key]
-	if !ok || now.Sub(at) > keyGoodFor || k.replaced(began, key) {
+	if !ok || now.Sub(at) > keyGoodFor || k.renewed.since(began, key) {
 		return false
 	}
 	if k.refused == nil {

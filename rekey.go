@@ -22,10 +22,7 @@ func (p *parks) renew(now time.Time, key int) {
 	defer p.mu.Unlock()
 	delete(p.m, parkID{key, ""})
 	delete(p.m, parkID{key, passages})
-	if p.renewed == nil {
-		p.renewed = map[int]time.Time{}
-	}
-	p.renewed[key] = now
+	p.renewed.note(now, key)
 }
 
 // lift forgets every park.
@@ -42,8 +39,21 @@ func (k *keyLedger) renew(now time.Time, key int) {
 	defer k.mu.Unlock()
 	delete(k.good, key)
 	delete(k.refused, key)
-	if k.renewed == nil {
-		k.renewed = map[int]time.Time{}
+	k.renewed.note(now, key)
+}
+
+// renewals are the times at which keys, by their index, became what they are.
+type renewals map[int]time.Time
+
+func (r *renewals) note(now time.Time, key int) {
+	if *r == nil {
+		*r = renewals{}
 	}
-	k.renewed[key] = now
+	(*r)[key] = now
+}
+
+// since reports whether a key became another one at a time or after it.
+func (r renewals) since(began time.Time, key int) bool {
+	at, ok := r[key]
+	return ok && !began.After(at)
 }
