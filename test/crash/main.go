@@ -23,7 +23,7 @@ func main() {
 	jsonFile := flag.String("json", "", "write the scorecard to this file")
 	svgFile := flag.String("svg", "", "draw the scorecard into this file")
 	only := flag.String("only", "", "comma-separated ids, for example S08,X10; cost and streams are the figures")
-	streams := flag.Bool("streams", false, "also hold 4,000 slow streams for two minutes, twice")
+	streams := flag.Bool("streams", false, "also hold 4,000 slow streams for two minutes, six times")
 	flag.Parse()
 	p := fullPace
 	if *fast {

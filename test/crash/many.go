@@ -23,10 +23,12 @@ type way struct {
 	Odd     string  `json:"odd,omitempty"`
 	Gateway float64 `json:"gateway_kib"` // what the gateway's process grows by, KiB a stream
 	Stock   float64 `json:"stock_kib"`   // … a stock reverse proxy's
+	Bare    float64 `json:"bare_kib"`    // … the least that streams over net/http
 }
 
 // measureMany opens n streams of one event a second through a gateway in a
-// process of its own, and the same through a stock reverse proxy.
+// process of its own, the same through a stock reverse proxy, and the same
+// through a handler that only copies.
 func measureMany(ctx context.Context, n int, last time.Duration) (*many, error) {
 	m := &many{Streams: n, Events: int(last / time.Second)}
 	for _, p := range []string{plainHTTP1, secureHTTP2} {
@@ -39,9 +41,6 @@ func measureMany(ctx context.Context, n int, last time.Duration) (*many, error) 
 	return m, nil
 }
 
-// shortTicks is how many events the streams have that only memory is of.
-const shortTicks = 30
-
 func measureWay(ctx context.Context, version string, n, events int) (w way, err error) {
 	w.Name = version
 	h, err := open(setup{pace: fullPace})
@@ -49,18 +48,21 @@ func measureWay(ctx context.Context, version string, n, events int) (w way, err 
 		return w, err
 	}
 	defer h.close()
-	h.primary.play("short", tick(min(events, shortTicks), time.Second))
+	h.primary.play("short", tick(3, time.Second))
 	h.primary.play("tick", tick(events, time.Second))
 	front, err := h.front(version)
 	if err != nil {
 		return w, err
 	}
 	defer front.close()
-	if w.Stock, _, err = h.weigh(ctx, n, asStock, front, "short"); err != nil {
+	if w.Bare, _, err = h.weigh(ctx, n, asBare, front); err != nil {
+		return w, err
+	}
+	if w.Stock, _, err = h.weigh(ctx, n, asStock, front); err != nil {
 		return w, err
 	}
 	var all []ticked
-	if w.Gateway, all, err = h.weigh(ctx, n, asGateway, front, "tick"); err != nil {
+	if w.Gateway, all, err = h.weigh(ctx, n, asGateway, front); err != nil {
 		return w, err
 	}
 	for _, s := range all {
@@ -75,7 +77,7 @@ func measureWay(ctx context.Context, version string, n, events int) (w way, err 
 
 // weigh runs n streams through a process of its own and returns the KiB that
 // it grows by for each: from after its first streams to its highest.
-func (h *gateway) weigh(ctx context.Context, n int, role string, front *front, model string) (float64, []ticked, error) {
+func (h *gateway) weigh(ctx context.Context, n int, role string, front *front) (float64, []ticked, error) {
 	p, err := startProcess(role, front)
 	if err != nil {
 		return 0, nil, err
@@ -105,7 +107,7 @@ func (h *gateway) weigh(ctx context.Context, n int, role string, front *front, m
 			}
 		}
 	}()
-	all := h.manyOf(ctx, n, p.url, model)
+	all := h.manyOf(ctx, n, p.url, "tick")
 	close(over)
 	peak := <-watched
 	h.conns.CloseIdleConnections()
@@ -130,7 +132,7 @@ func (h *gateway) manyOf(ctx context.Context, n int, url, model string) []ticked
 func (m *many) String() string {
 	s := fmt.Sprintf("%d streams of one event a second for %d s, the gateway in a process of its own, garbage not yet collected included", m.Streams, m.Events)
 	for _, w := range m.Over {
-		s += fmt.Sprintf("\n  %s upstream: %d perfect; a stream takes %.1f KiB, with a stock reverse proxy %.1f KiB", w.Name, w.Perfect, w.Gateway, w.Stock)
+		s += fmt.Sprintf("\n  %s upstream: %d perfect; a stream takes %.1f KiB, with a stock reverse proxy %.1f KiB, with a handler that only copies %.1f KiB", w.Name, w.Perfect, w.Gateway, w.Stock, w.Bare)
 		if w.Odd != "" {
 			s += "; the first odd one: " + w.Odd
 		}

@@ -13,7 +13,6 @@ import (
 	"log"
 	"net/http"
 	"net/http/httptest"
-	"net/http/httputil"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -74,6 +73,7 @@ func (f *front) close() {
 const (
 	asGateway = "gateway"
 	asStock   = "stock"
+	asBare    = "bare"
 )
 
 // process is this program in such a part.
@@ -142,8 +142,8 @@ func playPart(args []string) error {
 	if len(args) != 3 {
 		return errors.New("a part is played with its name, the upstream's URL, and the file of a certificate")
 	}
-	if args[0] == asStock {
-		return playStock(args[1], args[2])
+	if args[0] != asGateway {
+		return playOther(args[0], args[1], args[2])
 	}
 	file := fmt.Sprintf("listen: 127.0.0.1:0\nadmin: {listen: \"127.0.0.1:0\", token: %s}\nlog: {level: error}\nupstreams:\n  primary:\n    base_url: %s/v1\n    allow_private: true\n    proxy: \"off\"\n    key: sk-crash-primary\n    limits: {inflight: 0}\n", adminToken, args[1])
 	if args[2] != "" {
@@ -166,7 +166,8 @@ func playPart(args []string) error {
 	return a.Stop(ctx)
 }
 
-func playStock(upstream, ca string) error {
+// playOther is what the gateway is weighed against.
+func playOther(role, upstream, ca string) error {
 	to, err := url.Parse(upstream)
 	if err != nil {
 		return err
@@ -181,10 +182,11 @@ func playStock(upstream, ca string) error {
 		roots.AppendCertsFromPEM(block)
 		transport.TLSClientConfig = &tls.Config{RootCAs: roots}
 	}
-	s := httptest.NewServer(wholeBodies(&httputil.ReverseProxy{
-		FlushInterval: -1, ErrorLog: log.New(io.Discard, "", 0), Transport: transport,
-		Rewrite: func(p *httputil.ProxyRequest) { p.SetURL(to) },
-	}))
+	handler := bare
+	if role == asStock {
+		handler = stock
+	}
+	s := httptest.NewServer(handler(to, transport))
 	fmt.Println(strings.TrimPrefix(s.URL, "http://"))
 	untilInputEnds()
 	s.CloseClientConnections()
