@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"backstop/mock"
 )
 
 // own are the dashboard's files that are ours, with their text.
@@ -93,6 +95,26 @@ func TestAPackedFileIsServedAsWhatItIs(t *testing.T) {
 	text, err := io.ReadAll(z)
 	if err != nil || !strings.Contains(string(text), "uPlot") {
 		t.Errorf("%d bytes, %v", len(text), err)
+	}
+}
+
+// The mock describes its faults in English; the dashboard has each in Chinese.
+func TestEveryFaultIsDescribedInChinese(t *testing.T) {
+	text, known := own(t)["/chinese_faults.js"], map[string]bool{}
+	for _, w := range mock.Words() {
+		known[w.Word] = true
+	}
+	described := map[string]bool{}
+	for _, m := range regexp.MustCompile(`(?m)^  "([\w-]+)": ".*\p{Han}.*",$`).FindAllStringSubmatch(text, -1) {
+		if !known[m[1]] {
+			t.Errorf("no fault is called %s", m[1])
+		}
+		described[m[1]] = true
+	}
+	for word := range known {
+		if !described[word] {
+			t.Errorf("%s is not described", word)
+		}
 	}
 }
 

@@ -39,6 +39,8 @@ func TestADrillForcesAndReleasesABreaker(t *testing.T) {
 	p.shot("drill-dark")
 	p.button(row, "Heal")
 	p.tile("primary", "closed")
+	p.click("#lang")
+	p.wait("what the fault does, in Chinese", "(document.querySelector('"+row+" p[lang=zh-CN]') || {innerText: ''}).innerText.includes('一言不发')")
 	p.clean()
 }
 

@@ -1,7 +1,8 @@
 // Break something on purpose, and watch the next tier answer.
 import { html, useEffect, useState } from "./vendor/preact.js";
 import { feed, get, post } from "./feed.js";
-import { t } from "./words.js";
+import { lang, t } from "./words.js";
+import { chineseFaults } from "./chinese_faults.js";
 import { percent, recent, word } from "./show.js";
 import { worst } from "./verdict.js";
 import { Tile } from "./now.js";
@@ -31,12 +32,13 @@ function Fault({ u, mock, onChange }) {
   const active = Object.entries(mock.faults).filter(([, f]) => f !== "ok");
   const words = [...new Set([...usual, ...mock.words.map((w) => w.example)])];
   const about = mock.words.find((w) => w.example === text || w.word === text.split(/[:@]/)[0]);
+  const chinese = lang() === "zh-CN" && about && Object.hasOwn(chineseFaults, about.word) ? chineseFaults[about.word] : "";
   return html`<fieldset><legend>${t("drill.fault")}</legend>
     <label>${t("drill.word")} <select value=${words.includes(text) ? text : ""} onChange=${(e) => setText(e.target.value)}>${words.map((w) => html`<option key=${w} value=${w} selected=${w === text}>${w}</option>`)}</select></label>
     <label>${t("drill.args")} <input value=${text} maxlength="200" onInput=${(e) => setText(e.target.value)} /></label>
     <label>${t("drill.model")} <input value=${model} maxlength="200" onInput=${(e) => setModel(e.target.value)} /></label>
     <div class="buttons"><button class="risky" onClick=${() => set(text, model)}>${t("drill.inject")}</button><button class=${active.length ? "main" : ""} onClick=${() => set("", model)}>${t("drill.heal")}</button></div>
-    ${about && html`<p class="soft" lang="en">${about.about}</p>`}
+    ${about && html`<p class="soft" lang=${chinese ? "zh-CN" : "en"}>${chinese || about.about}</p>`}
     <p class="soft" data-active>${t("drill.active")}: ${active.length ? active.map(([m, f]) => (m === "*" ? t("drill.every") : m) + " → " + f).join(", ") : t("drill.healthy")}</p></fieldset>`;
 }
 
