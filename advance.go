@@ -21,7 +21,7 @@ func (c *Call) advance(now time.Time) Step {
 		t := &c.route.Tiers[c.tier]
 		if t.Local != nil {
 			if a := c.spare(); a != nil && a.outcome.Kind == KindJSON {
-				c.finish(now, a) // a tool call that its caller may judge is worth more than a text of ours
+				c.finish(a) // a tool call that its caller may judge is worth more than a text of ours
 				return c.last()
 			}
 			if step, ok := c.serve(now, t); ok {
@@ -45,14 +45,14 @@ func (c *Call) advance(now time.Time) Step {
 		c.descend(c.tier + 1)
 	}
 	if c.origin != nil {
-		c.giveUp(now)
+		c.giveUp()
 		return c.last()
 	}
 	if step, ok := c.lastWait(now); ok {
 		return step
 	}
 	if a := c.spare(); a != nil {
-		c.finish(now, a)
+		c.finish(a)
 		return c.last()
 	}
 	if tier := c.lastHope(now); tier >= 0 {
@@ -65,7 +65,6 @@ func (c *Call) advance(now time.Time) Step {
 		c.tier = len(c.route.Tiers)
 	}
 	c.exhausted(now)
-	c.ended = now
 	return c.last()
 }
 
@@ -74,7 +73,8 @@ func (c *Call) serve(now time.Time, t *Tier) (Step, bool) {
 	if c.tooLong || c.origin != nil || !c.mayServe(t) || c.inexpressible() != nil {
 		return Step{}, false
 	}
-	a := &attempt{id: AttemptID(len(c.attempts) + 1), tier: c.tier, name: t.Name(), began: now, clock: now, key: -1, slot: -1}
+	a := c.fresh(now)
+	a.name, a.key = t.Name(), -1
 	c.attempts = append(c.attempts, a)
 	c.local = a
 	return Step{Kind: Serve, Attempt: a.id, Tier: c.tier, Reason: c.reason()}, true
@@ -107,8 +107,9 @@ func (c *Call) try(now time.Time, t *Tier) (Step, string, time.Time) {
 	if key < -1 {
 		return Step{}, "parked", until
 	}
-	a := &attempt{id: AttemptID(len(c.attempts) + 1), tier: c.tier, up: s, model: m, name: t.Upstream, sent: sent,
-		key: key, began: now, clock: now, slot: -1, retry: c.retry, waited: c.waited, without: c.without, wake: c.req.Wake}
+	a := c.fresh(now)
+	a.up, a.model, a.name, a.sent, a.key = s, m, t.Upstream, sent, key
+	a.retry, a.waited, a.without, a.wake = c.retry, c.waited, c.without, c.req.Wake
 	a.plain = c.plain || c.req.Embed || !c.req.Stream && (s.u.Unary == UnaryPlain || !c.req.Streamable) || m.plain.Load()
 	if m.streams.Load() && c.req.Streamable && !c.req.Embed {
 		a.plain = false

@@ -12,9 +12,9 @@ type rung struct {
 	tier    int // to try next
 	retries int // at it
 	resume  time.Time
-	retry   bool // the next try is a second one at the same upstream
 	waited  time.Duration
 	without []string
+	retry   bool // the next try is a second one at the same upstream
 	plain   bool // ask for one body
 }
 
@@ -27,10 +27,6 @@ type attempt struct {
 	name    string // answerer's name
 	sent    string // model name that was sent
 	key     int
-	plain   bool
-	probe   bool
-	retry   bool
-	hedge   bool     // it began beside another one
 	without []string // parameters left out
 	wake    func()
 	slot    int // in the scope's list of waiters, -1 = not there
@@ -42,7 +38,6 @@ type attempt struct {
 	firstByte time.Time
 	token     time.Time // first meaningful token
 	last      time.Time // latest one
-	seam      time.Time // a rescuer has caught up
 	over      time.Time
 	waited    time.Duration
 	gap       time.Duration // longest between two tokens
@@ -52,16 +47,38 @@ type attempt struct {
 	scope    breaker.Ticket // chat or embed
 	quality  breaker.Ticket
 	trial    breaker.Ticket
-	judged   bool // the endpoint's ticket is done
 	leases   []heldLease
 	paid     [2]*limit.Rate // limits that it took one from
-
 	outcome  Outcome
+
+	plain    bool
+	probe    bool
+	retry    bool
+	hedge    bool // it began beside another one
+	seam     bool // a rescuer has caught up
+	judged   bool // the endpoint's ticket is done
 	settled  bool
 	passed   bool // a hedge that failed while the attempt above it went on
 	noRescue bool // the caller has a part of it that nobody else can go on with
 	unsent   bool // nothing was sent after all
 	switched bool // from now on the model is asked plainly
+}
+
+// fresh is an empty attempt with the next number. It is not among the call's
+// attempts yet: one that is refused is made anew by the next.
+func (c *Call) fresh(now time.Time) *attempt {
+	var a *attempt
+	if len(c.attempts) > 0 {
+		a = &attempt{}
+	} else {
+		a = &c.first
+		if a.id != 0 {
+			*a = attempt{}
+		}
+		c.attempts = c.list[:0]
+	}
+	a.id, a.tier, a.began, a.clock, a.slot = AttemptID(len(c.attempts)+1), c.tier, now, now, -1
+	return a
 }
 
 type heldLease struct {

@@ -19,31 +19,33 @@ type Call struct {
 	hash     uint64
 
 	attempts []*attempt
+	first    attempt // the memory of the first one, and of the list while it has one: most calls
+	list     [1]*attempt
 	skips    []Skip
 	live     *attempt   // the attempt that runs, nil = none
 	rival    *attempt   // the one that runs beside it, nil = none: hedge.go
 	drops    []*attempt // dropped, but the driver has not been told yet
 
 	rung
-	spent   int  // upstream requests, at most MaxAttempts
-	napped  bool // a named delay was sat out once
-	hedged  bool // a hedge was started, or could not be
-	context int  // only tiers declared larger than this may take the call
-	tooLong bool
+	spent    int       // upstream requests, at most MaxAttempts
+	context  int       // only tiers declared larger than this may take the call
+	reask    AttemptID // the next try is that
+	origin   *Failure  // why the committed stream broke; nil = it did not
+	broke    int       // the tier of that stream
+	local    *attempt  // a local tier that was asked
+	answered *attempt
+	failure  *Failure
 
+	// Flags, together because that saves room: it is most of what a call costs.
+	napped    bool // a named delay was sat out once
+	hedged    bool // a hedge was started, or could not be
+	tooLong   bool
 	committed bool
-	reasked   bool      // promised JSON was asked for a second time
-	reask     AttemptID // the next try is that
-	claims    bool      // nothing else can answer: the call may be an open breaker's probe
-	origin    *Failure  // why the committed stream broke; nil = it did not
-	broke     int       // the tier of that stream
-	continues bool      // the rescuer is asked for the rest only
-	local     *attempt  // a local tier that was asked
-	answered  *attempt
+	reasked   bool // promised JSON was asked for a second time
+	claims    bool // nothing else can answer: the call may be an open breaker's probe
+	continues bool // the rescuer is asked for the rest only
 	left      bool
-	failure   *Failure
 	done      bool
-	ended     time.Time
 }
 
 // Next says what to do at time now. It is called after every mark, and when a
@@ -140,7 +142,7 @@ func (c *Call) Observe(now time.Time, id AttemptID, m Mark) {
 		a.noRescue = a.noRescue || m.Outcome.NoRescue
 		c.progress(now, a, m.Bytes)
 	case Seam:
-		a.seam = now
+		a.seam = true
 	case Ended:
 		c.settle(now, a, m.Outcome)
 		c.after(now, a)
@@ -237,7 +239,7 @@ func (c *Call) after(now time.Time, a *attempt) {
 	if a.up == nil {
 		c.local = nil
 		if o.Class == OK {
-			c.finish(now, a)
+			c.finish(a)
 			return
 		}
 		c.tier = a.tier + 1
@@ -247,11 +249,11 @@ func (c *Call) after(now time.Time, a *attempt) {
 	deliverable := o.Class == OK || (o.Class == Refused && o.Status == 200 && !c.route.RefusalNext)
 	switch {
 	case deliverable:
-		c.finish(now, a)
+		c.finish(a)
 	case o.Class == Canceled && o.Kind == KindCaller:
 		c.left = true
 	case c.committed:
-		c.rescue(now, a)
+		c.rescue(a)
 	case c.live != nil:
 		c.beside(now, a)
 	default:
@@ -269,8 +271,8 @@ func (c *Call) random() uint64 {
 	return mix(c.rng)
 }
 
-func (c *Call) finish(now time.Time, a *attempt) {
-	c.answered, c.done, c.ended = a, true, now
+func (c *Call) finish(a *attempt) {
+	c.answered, c.done = a, true
 }
 
 func (c *Call) fail(f *Failure) {

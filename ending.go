@@ -97,7 +97,6 @@ func (c *Call) abort(now time.Time) {
 	c.live, c.rival = nil, nil
 	c.local = nil
 	c.fail(&Failure{Code: CodeDraining, Status: CodeDraining.Status(), Message: "the gateway is going down; send the call again"})
-	c.ended = now
 }
 
 // leave ends a call whose caller is gone.
@@ -109,6 +108,5 @@ func (c *Call) leave(now time.Time) Step {
 	}
 	c.local = nil
 	c.fail(&Failure{Code: CodeCanceled, Status: CodeCanceled.Status(), Message: "the caller left"})
-	c.ended = now
 	return c.last()
 }

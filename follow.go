@@ -13,16 +13,16 @@ func (c *Call) follow(now time.Time, a *attempt) {
 		c.again(a.plain)
 	case o.Class == Garbled && o.Kind == KindJSON && c.asksAgain(now, a):
 	case o.Class == Garbled && o.Kind == KindJSON && c.route.JSON.Invalid == "error":
-		c.verdict(now, a)
+		c.verdict(a)
 	case o.Kind == KindContext:
 		c.context, c.tooLong = max(c.context, c.route.Tiers[a.tier].Context), true
 		if c.context == 0 {
-			c.verdict(now, a)
+			c.verdict(a)
 			return
 		}
 		c.descend(a.tier + 1)
 	case !c.goesOn(o):
-		c.verdict(now, a)
+		c.verdict(a)
 	case o.Class == Limited && o.Park == ParkKey && c.freeKey(now, a) >= 0:
 		c.again(a.plain)
 	case c.retries < u.Retry.Max && o.RetrySame && (a.token.IsZero() || a.plain) && !c.req.Retrying && c.nap(now, a, c.backoff(u)):

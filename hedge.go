@@ -121,7 +121,7 @@ func (c *Call) beside(now time.Time, a *attempt) {
 	case c.learn(a), o.Param != "", c.goesOn(o):
 		// the other one goes on alone
 	default:
-		c.verdict(now, a)
+		c.verdict(a)
 	}
 }
 

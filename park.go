@@ -2,6 +2,7 @@ package backstop
 
 import (
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -42,6 +43,7 @@ type parks struct {
 	mu      sync.Mutex
 	m       map[parkID]*parkEntry
 	renewed renewals
+	used    atomic.Bool // something was parked once: until then nobody needs the lock to know
 }
 
 func newParks() *parks { return &parks{m: map[parkID]*parkEntry{}} }
@@ -50,6 +52,9 @@ func newParks() *parks { return &parks{m: map[parkID]*parkEntry{}} }
 // is over stays in the table until a call succeeds: take then lets one call
 // through as its trial.
 func (p *parks) blocked(now time.Time, id parkID) (until time.Time, named bool) {
+	if !p.used.Load() {
+		return time.Time{}, false
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	e := p.m[id]
@@ -77,6 +82,9 @@ func (p *parks) cause(id parkID) (Kind, int) {
 // take claims the trial of an expired park; it reports false if another call
 // was faster. Without an entry there is nothing to claim.
 func (p *parks) take(now time.Time, id parkID, lease time.Duration) (held, ok bool) {
+	if !p.used.Load() {
+		return false, true
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	e := p.m[id]
@@ -125,6 +133,7 @@ func (p *parks) set(now time.Time, id parkID, o *Outcome, began time.Time) {
 		}
 		e = &parkEntry{}
 		p.m[id] = e
+		p.used.Store(true)
 	} else if !began.Before(e.until) {
 		e.n++
 	}

@@ -4,7 +4,7 @@ import "time"
 
 // rescue decides what follows when a committed stream broke: one further tier
 // may take it over, once, from the point that the caller has reached.
-func (c *Call) rescue(now time.Time, a *attempt) {
+func (c *Call) rescue(a *attempt) {
 	switch {
 	case c.origin == nil && c.rescuable(a):
 		c.origin, c.broke = c.broken(a), a.tier
@@ -13,7 +13,7 @@ func (c *Call) rescue(now time.Time, a *attempt) {
 		c.continues = true
 		c.again(false)
 	case c.origin != nil:
-		c.giveUp(now)
+		c.giveUp()
 	default:
 		c.fail(c.broken(a))
 	}
@@ -37,14 +37,13 @@ func (c *Call) carriesOn(a *attempt) bool {
 }
 
 // giveUp ends a call whose rescue failed with the reason why it was needed.
-func (c *Call) giveUp(now time.Time) {
+func (c *Call) giveUp() {
 	for i := c.broke + 1; i < len(c.route.Tiers); i++ {
 		if words := c.tierStory(i); words != "" {
 			c.origin.Message += "; " + c.tierName(i) + " " + c.route.Tiers[i].Name() + ": " + words
 		}
 	}
 	c.fail(c.origin)
-	c.ended = now
 }
 
 // rescued is the word for what became of a broken stream: spliced, continued,

@@ -4,10 +4,7 @@ import "time"
 
 // verdict ends a call with the answer of an attempt that may not be routed
 // around: the caller's own mistake, or a refusal.
-func (c *Call) verdict(now time.Time, a *attempt) {
-	c.fail(c.failureOf(a))
-	c.ended = now
-}
+func (c *Call) verdict(a *attempt) { c.fail(c.failureOf(a)) }
 
 // broken ends a committed call: the caller has part of an answer. What the
 // upstream itself said is told as it would have been before the first token.

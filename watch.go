@@ -28,7 +28,7 @@ func (c *Call) watch(now time.Time, a *attempt) (time.Time, *Outcome) {
 			return until, &Outcome{Class: Hang, Kind: KindMoved, NextTier: true}
 		}
 	} else {
-		if c.origin != nil && a.seam.IsZero() && due(a.clock.Add(t.FirstToken)) {
+		if c.origin != nil && !a.seam && due(a.clock.Add(t.FirstToken)) {
 			return until, &Outcome{Class: Hang, Kind: KindTotal, NextTier: true} // too slow to the seam
 		}
 		if t.Idle > 0 && due(a.last.Add(t.Idle)) {

@@ -255,7 +255,9 @@ func (c *checker) release(w *world, r *run, p *play, ok, failed bool) {
 			scope = "embed"
 		}
 		g := c.scope(scopeKey{r.ask.replica, p.site.up.Name, scope, p.model})
-		g.proof = append(g.proof, w.now)
+		for g.proof = append(g.proof, w.now); w.now-g.proof[0] > proofSpan(p.site.up); {
+			g.proof = g.proof[1:]
+		}
 	}
 }
 

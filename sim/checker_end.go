@@ -95,6 +95,9 @@ func (c *checker) transition(w *world, r *replica, t *backstop.Transition) {
 	g.state, g.gen, g.probing, g.changed = t.To, t.Gen, -1, w.now
 }
 
+// proofSpan is how long a failure may be evidence.
+func proofSpan(u *backstop.Upstream) int64 { return int64(u.Breaker.Window + time.Second) }
+
 // evidence is I5: failures and calls that wait add up to the threshold.
 func (c *checker) evidence(w *world, r *replica, t *backstop.Transition, g *scopeWatch) {
 	s := w.sites[t.Upstream]
@@ -102,14 +105,11 @@ func (c *checker) evidence(w *world, r *replica, t *backstop.Transition, g *scop
 		return
 	}
 	n := 0
-	kept := g.proof[:0]
 	for _, at := range g.proof {
-		if w.now-at <= int64(s.up.Breaker.Window+time.Second) {
+		if w.now-at <= proofSpan(s.up) {
 			n++
-			kept = append(kept, at)
 		}
 	}
-	g.proof = kept
 	for _, p := range s.waiting {
 		if p.run != nil && p.run.ask.replica == r.index && p.model == t.Model {
 			n++

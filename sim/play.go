@@ -70,7 +70,7 @@ func (w *world) serve(p *play, full act) {
 		w.unfold(p)
 		return
 	}
-	for _, t := range s.troubles {
+	for _, t := range s.active {
 		if t.concerns(p) {
 			x := w.strikeOf(p, w.now-t.from)
 			if t.act(&x) {
@@ -169,6 +169,7 @@ func (w *world) nextBeat(p *play) {
 func (w *world) finish(p *play) {
 	w.leave(p)
 	if p.over {
+		w.leavePlay(p)
 		return
 	}
 	p.over = true
@@ -185,6 +186,7 @@ func (w *world) finish(p *play) {
 		return
 	}
 	w.ended(p, o)
+	w.leavePlay(p)
 }
 
 // goodOutcome is an answer that is fine.
@@ -203,6 +205,6 @@ func (w *world) drop(p *play) {
 	if p.queued || p.holds && p.site.queues && p.fate.end >= 0 {
 		return // it will be worked on to its end
 	}
-	p.ver++
 	w.leave(p)
+	w.leavePlay(p)
 }

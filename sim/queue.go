@@ -5,17 +5,19 @@ type kind uint8
 
 const (
 	onArrival  kind = iota // the next call comes in
-	onHead                 // response headers of an attempt
-	onToken                // first meaningful token of an attempt
-	onBeat                 // tokens are flowing
-	onEnd                  // an attempt is over
 	onTimer                // the engine wanted to look at a call again
-	onWake                 // a breaker opened under a call
 	onPatience             // a caller gives up
-	onAgain                // a caller tries again
 	onFault                // a fault begins or ends
-	onProber               // a replica looks for probes that are due
-	onProbe                // something happened to a background probe
+	lined                  // the kinds before this one are put in lines
+
+	onHead   // response headers of an attempt
+	onToken  // first meaningful token of an attempt
+	onBeat   // tokens are flowing
+	onEnd    // an attempt is over
+	onWake   // a breaker opened under a call
+	onAgain  // a caller tries again
+	onProber // a replica looks for probes that are due
+	onProbe  // something happened to a background probe
 )
 
 // event is something that will happen. Events at the same instant happen in
@@ -24,94 +26,82 @@ type event struct {
 	at   int64 // ns since the start
 	seq  uint64
 	kind kind
-	n    int32 // which fault, which replica, which version of a play
+	n    int32 // which fault, which replica, which version of a run or a play
 	run  *run
 	play *play
 }
 
 func (e *event) before(o *event) bool { return e.at < o.at || e.at == o.at && e.seq < o.seq }
 
-// queue is a heap of events with four children to a node: flatter than two,
-// and a node's children share a line or two of the cache. Beside it stands a
-// line for events that are planned in their own order, such as the ends of
-// callers' patience, which would only fill the heap.
+// queue is what will happen, in three kinds of places. Where an event stands
+// does not change when it happens, only what it costs to find it: that is a good
+// part of what a run costs.
+//
+// Kinds of events that are planned in the order of their times, such as the
+// ends of callers' patience, stand in lines. Others lie in a wheel, which has no
+// room for a distant future. What neither takes is put into a heap.
 type queue struct {
-	heap []event
-	line []event
-	head int // of the line
-	seq  uint64
+	lines [lined]line
+	wheel wheel
+	heap  heap
+	seq   uint64
 }
 
-// append plans an event that is not earlier than those appended before.
-func (q *queue) append(e event) {
+// push plans an event, not earlier than the latest one taken.
+func (q *queue) push(e event) {
 	q.seq++
 	e.seq = q.seq
-	if q.head > 1024 && q.head > len(q.line)/2 {
-		n := copy(q.line, q.line[q.head:])
-		clear(q.line[n:])
-		q.line, q.head = q.line[:n], 0
+	if e.kind < lined && q.lines[e.kind].append(&e) || q.wheel.put(&e) {
+		return
 	}
-	q.line = append(q.line, e)
+	q.heap.push(&e)
 }
 
 // next takes the earliest event.
 func (q *queue) next() (event, bool) {
-	if q.head < len(q.line) && (len(q.heap) == 0 || q.line[q.head].before(&q.heap[0])) {
-		e := q.line[q.head]
-		q.line[q.head] = event{}
-		q.head++
-		return e, true
+	first, from := q.wheel.first(), (*line)(nil)
+	inHeap := len(q.heap) > 0 && (first == nil || q.heap[0].before(first))
+	if inHeap {
+		first = &q.heap[0]
 	}
-	return q.pop()
-}
-
-func (q *queue) push(e event) {
-	q.seq++
-	e.seq = q.seq
-	q.heap = append(q.heap, e)
-	h := q.heap
-	i := len(h) - 1
-	for i > 0 {
-		up := (i - 1) / 4
-		if !e.before(&h[up]) {
-			break
+	for i := range q.lines {
+		l := &q.lines[i]
+		if l.head < len(l.list) && (first == nil || l.list[l.head].before(first)) {
+			first, from = &l.list[l.head], l
 		}
-		h[i] = h[up]
-		i = up
 	}
-	h[i] = e
-}
-
-func (q *queue) pop() (event, bool) {
-	h := q.heap
-	if len(h) == 0 {
+	if first == nil {
 		return event{}, false
 	}
-	top, last := h[0], h[len(h)-1]
-	h[len(h)-1] = event{} // lets go of the call
-	h = h[:len(h)-1]
-	q.heap = h
-	if len(h) == 0 {
-		return top, true
+	e := *first
+	switch {
+	case from != nil:
+		from.head++
+	case inHeap:
+		q.heap.pop()
+	default:
+		q.wheel.take()
 	}
-	i := 0
-	for {
-		first := 4*i + 1
-		if first >= len(h) {
-			break
-		}
-		least := first
-		for c := first + 1; c < min(first+4, len(h)); c++ {
-			if h[c].before(&h[least]) {
-				least = c
-			}
-		}
-		if !h[least].before(&last) {
-			break
-		}
-		h[i] = h[least]
-		i = least
+	q.wheel.now = e.at
+	return e, true
+}
+
+// line is a queue of events that were planned in the order of their times.
+type line struct {
+	list []event
+	head int
+}
+
+// append puts an event at the end, unless it belongs before the last one.
+func (l *line) append(e *event) bool {
+	switch n := len(l.list); {
+	case l.head == n:
+		l.list, l.head = l.list[:0], 0
+	case e.at < l.list[n-1].at:
+		return false
+	case n == cap(l.list) && l.head > n/2:
+		l.list, l.head = l.list[:copy(l.list, l.list[l.head:])], 0
 	}
-	h[i] = last
-	return top, true
+	l.list = append(l.list, *e)
+	return true
 }

@@ -21,7 +21,6 @@ type ask struct {
 
 	troubled uint64 // sites with a fault at work when it came, as bits
 	after    int    // place among the calls after an outage, -1 = none
-	episode  int    // that outage
 }
 
 // run is one call at one replica.
@@ -44,6 +43,11 @@ type run struct {
 	over   bool
 	woken  bool
 	check  *witness
+
+	ver     int32 // of the events that are planned for it
+	plays   int   // attempts that name it
+	returns bool  // its caller will call again
+	wake    func()
 }
 
 // arrive lets a call in.
@@ -51,11 +55,13 @@ func (w *world) arrive(a ask) { w.call(a, 0) }
 
 func (w *world) call(a ask, again int) {
 	rep := w.replicas[a.replica]
-	r := &run{ask: a, began: w.now, again: again, mends: a.route.JSON.Repair, passes: a.route.JSON.Truncated == "mark"}
+	r := w.newRun()
+	r.ask, r.began, r.again = a, w.now, again
+	r.mends, r.passes = a.route.JSON.Repair, a.route.JSON.Truncated == "mark"
 	req := backstop.Request{
 		Model: a.model, Caller: a.caller, Dialect: backstop.OpenAI, Stream: a.stream, JSON: a.json || a.route.JSON.Always,
 		Embed: a.embed, Streamable: true, Reask: !a.stream, Rescuable: a.stream, Retrying: again > 0,
-		Wake: func() { w.wake(r) },
+		Wake: r.wake,
 	}
 	r.call = rep.engine.Begin(w.time(), req)
 	if w.pauses != nil {
@@ -65,7 +71,7 @@ func (w *world) call(a ask, again int) {
 		r.check = w.checker.begin(w, r)
 	}
 	if t := w.s.Arrivals.Timeout; t > 0 {
-		w.q.append(event{at: w.now + int64(t), kind: onPatience, run: r})
+		w.q.push(event{at: w.now + int64(t), kind: onPatience, n: r.ver, run: r})
 	}
 	w.step(r)
 }
@@ -73,7 +79,7 @@ func (w *world) call(a ask, again int) {
 func (w *world) wake(r *run) {
 	if !r.woken {
 		r.woken = true
-		w.q.push(event{at: w.now, kind: onWake, run: r})
+		w.q.push(event{at: w.now, kind: onWake, n: r.ver, run: r})
 	}
 }
 
@@ -127,8 +133,9 @@ func (w *world) try(r *run, s *backstop.Step) {
 	}
 	r.tried |= 1 << uint(s.Tier&63)
 	w.tally.refused(w, r, s.Tier)
-	p := &play{site: site, run: r, id: s.Attempt, model: s.Model, key: s.Key, embed: r.ask.embed, plain: s.Plain, without: s.Without,
-		dice: roll(w.s.Seed, diceAttempt, r.ask.index, uint64(site.index), uint64(r.again*16+r.tries))}
+	p := w.newPlay(r)
+	p.site, p.id, p.model, p.key, p.embed, p.plain, p.without = site, s.Attempt, s.Model, s.Key, r.ask.embed, s.Plain, s.Without
+	p.dice = roll(w.s.Seed, diceAttempt, r.ask.index, uint64(site.index), uint64(r.again*16+r.tries))
 	if s.Splice {
 		r.broke, p.splice = true, true
 		p.apart = !s.Continue && r.ask.differs
@@ -186,7 +193,7 @@ func (w *world) waits(r *run, until time.Time) {
 	}
 	if r.timer == 0 || at < r.timer {
 		r.timer = at
-		w.q.push(event{at: at, kind: onTimer, run: r})
+		w.q.push(event{at: at, kind: onTimer, n: r.ver, run: r})
 	}
 }
 
@@ -254,53 +261,4 @@ func (w *world) diverge(p *play) {
 	p.run.apart(p)
 	p.run.call.Observe(w.time(), p.id, backstop.Mark{Kind: backstop.Ended, Outcome: o})
 	w.step(p.run)
-}
-
-// patience ends: the caller leaves unless it is being answered.
-func (w *world) patience(r *run) {
-	if r.over || r.ask.stream && r.first > 0 {
-		return
-	}
-	r.left = true
-	r.call.Observe(w.time(), 0, backstop.Mark{Kind: backstop.Left})
-	w.step(r)
-}
-
-// done ends a call; a caller without an answer may call again.
-func (w *world) done(r *run, s *backstop.Step) {
-	r.over = true
-	if w.pauses != nil {
-		delete(w.pauses.running, r)
-	}
-	if r.check != nil {
-		w.checker.done(w, r, s)
-	}
-	if s.Failure != nil && r.again < w.s.Arrivals.Retries {
-		w.counted(r, s)
-		d := roll(w.s.Seed, diceRetry, r.ask.index, uint64(r.again))
-		pause := min(8*time.Second, time.Second/2<<min(r.again, 8))
-		w.q.push(event{at: w.now + int64(d.between(pause*3/4, pause)), kind: onAgain, run: r})
-		return
-	}
-	w.counted(r, s)
-	w.tally.finish(w, r, s)
-}
-
-// counted notes how far down a caller's first call got while a fault was at
-// work: these are the calls that wanted the faulted upstream.
-func (w *world) counted(r *run, s *backstop.Step) {
-	if r.ask.troubled == 0 || r.again > 0 {
-		return
-	}
-	last := s.Tier
-	if s.Failure != nil {
-		last = len(r.ask.route.Tiers) - 1
-	}
-	for i := 0; i <= last && i < len(r.ask.route.Tiers); i++ {
-		if name := r.ask.route.Tiers[i].Upstream; name != "" {
-			if site := w.sites[name]; r.ask.troubled>>uint(site.index&63)&1 == 1 {
-				site.wanted++
-			}
-		}
-	}
 }

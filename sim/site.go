@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
 	"backstop"
@@ -16,6 +18,7 @@ type site struct {
 	beat          int64 // tokens are reported at least that often
 
 	troubles []*trouble // in the order of the file
+	active   []*trouble // of them, those at work, in that order: few, however long the run is
 	trouble  int        // faults at work
 	severe   int        // of them, those that spoil at least every second attempt
 	calm     int64      // when the last severe one ended
@@ -36,6 +39,7 @@ type site struct {
 // trouble is a fault that is ready to strike.
 type trouble struct {
 	site     *site
+	nth      int // in the order of the file
 	from, to int64
 	model    string
 	key      int
@@ -167,6 +171,7 @@ func (w *world) toggle(t *trouble) {
 	s := t.site
 	if t.on {
 		t.on = false
+		s.active = slices.DeleteFunc(s.active, func(o *trouble) bool { return o == t })
 		s.trouble--
 		if t.severe() {
 			s.severe--
@@ -180,6 +185,8 @@ func (w *world) toggle(t *trouble) {
 		return
 	}
 	t.on = true
+	at, _ := slices.BinarySearchFunc(s.active, t.nth, func(o *trouble, nth int) int { return cmp.Compare(o.nth, nth) })
+	s.active = slices.Insert(s.active, at, t)
 	s.trouble++
 	if t.severe() {
 		s.severe++
@@ -196,4 +203,12 @@ func (w *world) toggle(t *trouble) {
 			w.strike(p, t)
 		}
 	}
+}
+
+// justified reports whether the site gives a reason to open at an instant: a
+// severe fault is at work or was so a moment ago, so that its victims are still
+// coming in, or it turns calls away.
+func (s *site) justified(now int64) bool {
+	grace := int64(s.up.Timeouts.FirstToken + 2*time.Second)
+	return s.severe > 0 || now <= s.calm+grace || s.usual > 0
 }

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"slices"
 	"time"
 
 	"backstop"
@@ -24,6 +25,7 @@ type episode struct {
 	detect, backAt int64 // first refusal, first call of the traffic that is back; 0 = not yet
 	ended          bool
 	late           []landing // calls since the end, until the traffic is back
+	gone           int       // of them, the first ones, which are counted and not kept any more
 	done           int       // of them, from the first, that are finished
 	good           int       // among the last returnSpan finished ones
 }
@@ -93,7 +95,7 @@ func (t *tally) troubled(w *world, f *trouble) {
 	}
 	if e != nil && e.end == w.now { // one fault after another
 		t.settle(e, len(e.late))
-		e.ended, e.late, e.done, e.good = false, nil, 0, 0
+		e.ended, e.late, e.gone, e.done, e.good = false, nil, 0, 0, 0
 		return
 	}
 	t.close()
@@ -123,7 +125,7 @@ func (t *tally) came(w *world, k *ask) {
 	t.open++
 	t.calls++
 	if e := t.current(); e != nil && e.ended && e.backAt == 0 {
-		k.after, k.episode = len(e.late), len(t.episodes)-1
+		k.after = e.gone + len(e.late)
 		e.late = append(e.late, landing{at: k.at})
 	}
 }
@@ -216,11 +218,12 @@ func (t *tally) sample(p phase, l landing) {
 // landed takes in a call that came after the end of an outage, and finds out
 // when the traffic is back.
 func (t *tally) landed(e *episode, k *ask, l landing) {
-	if k.after < 0 || e.late == nil || k.after >= len(e.late) || e.backAt != 0 {
+	i := k.after - e.gone
+	if k.after < 0 || e.late == nil || i < 0 || i >= len(e.late) || e.backAt != 0 {
 		t.sample(recovered, l)
 		return
 	}
-	e.late[k.after] = l
+	e.late[i] = l
 	for e.done < len(e.late) && e.late[e.done].done {
 		if e.late[e.done].home {
 			e.good++
@@ -236,6 +239,21 @@ func (t *tally) landed(e *episode, k *ask, l landing) {
 			return
 		}
 	}
+	if e.done > mostLate {
+		t.thin(e)
+	}
+}
+
+// mostLate calls are kept until the traffic is back: for some plans it never is.
+const mostLate = 1 << 12
+
+// thin counts the calls from which no return can begin any more.
+func (t *tally) thin(e *episode) {
+	n := e.done - returnSpan
+	rest := slices.Clone(e.late[n:])
+	e.late = e.late[:n]
+	t.settle(e, n)
+	e.late, e.gone, e.done = rest, e.gone+n, returnSpan
 }
 
 // settle counts the calls that were kept until the traffic was back; the first
@@ -273,12 +291,4 @@ func (t *tally) transition(w *world, tr backstop.Transition) {
 	if opens && !s.justified(w.now) {
 		t.false++
 	}
-}
-
-// justified reports whether the site gives a reason to open at an instant: a
-// severe fault is at work or was so a moment ago, so that its victims are still
-// coming in, or it turns calls away.
-func (s *site) justified(now int64) bool {
-	grace := int64(s.up.Timeouts.FirstToken + 2*time.Second)
-	return s.severe > 0 || now <= s.calm+grace || s.usual > 0
 }
