@@ -103,8 +103,9 @@ func TestFalseOpens(t *testing.T) {
 func TestSpeedOfOutagesEveryHour(t *testing.T) {
 	figured(t, "speed")
 	s := outage("hang")
-	s.Duration, s.Faults = 24*time.Hour, nil
-	for h := range 24 {
+	const hours = 30 * 24
+	s.Duration, s.Faults = hours*time.Hour, nil
+	for h := range hours {
 		at := time.Duration(h)*time.Hour + 10*time.Minute
 		s.Faults = append(s.Faults, Fault{Upstream: "primary", From: at, To: at + 5*time.Minute, Word: "hang"})
 	}
@@ -114,5 +115,5 @@ func TestSpeedOfOutagesEveryHour(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := time.Since(began)
-	fmt.Printf("a day: %d calls in %s, %.0f calls/s; 30 days would take %s\n", r.Calls, d, float64(r.Calls)/d.Seconds(), 30*d)
+	fmt.Printf("30 days: %d calls in %s, %.0f calls/s\n", r.Calls, d, float64(r.Calls)/d.Seconds())
 }
