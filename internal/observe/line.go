@@ -74,6 +74,14 @@ func (l *line) whole(key string, n int) {
 	l.b = strconv.AppendInt(l.b, int64(n), 10)
 }
 
+// counted writes a number that may be unknown, which is below 0: a sum over
+// lines must not meet it.
+func (l *line) counted(key string, n int) {
+	if n >= 0 {
+		l.whole(key, n)
+	}
+}
+
 func (l *line) number(key string, n float64) {
 	l.key(key)
 	verb := byte('f')

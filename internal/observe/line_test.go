@@ -75,3 +75,23 @@ func TestALineOfACallHasItsFieldsInOrder(t *testing.T) {
 		}
 	}
 }
+
+func TestTokensThatWereNotReportedAreNotInTheLine(t *testing.T) {
+	for _, c := range []struct {
+		input, output int
+		want          string
+	}{
+		{7, 11, "input_tokens=7 output_tokens=11"}, {7, 0, "input_tokens=7 output_tokens=0"}, {7, -1, "input_tokens=7"},
+		{-1, 11, "output_tokens=11"}, {-1, -1, ""}, {0, 0, ""},
+	} {
+		e := hung("id-1")
+		e.InputTokens, e.OutputTokens = c.input, c.output
+		out := &sink{}
+		o := New(Options{Out: out, Format: "text"})
+		o.Call(e)
+		o.Close()
+		if got := strings.Join(regexp.MustCompile(`\S+_tokens=\S+`).FindAllString(out.lines()[0], -1), " "); got != c.want {
+			t.Errorf("%d and %d tokens: %q, want %q", c.input, c.output, got, c.want)
+		}
+	}
+}

@@ -107,9 +107,9 @@ func (l *line) outcome(e *backstop.Event) {
 	if e.Stale > 0 {
 		l.number("stale_s", e.Stale.Seconds())
 	}
-	if e.InputTokens > 0 || e.OutputTokens > 0 {
-		l.whole("input_tokens", e.InputTokens)
-		l.whole("output_tokens", e.OutputTokens)
+	if e.InputTokens > 0 || e.OutputTokens > 0 { // -1 = not reported
+		l.counted("input_tokens", e.InputTokens)
+		l.counted("output_tokens", e.OutputTokens)
 	}
 }
 
