@@ -31,6 +31,7 @@ func TestKeysInTheEnvironmentGiveTheExpectedPlan(t *testing.T) {
 		"bad_short_key":  {"OPENAI_API_KEY=sk-1", "BACKSTOP_KEY=short"},
 		"bad_own":        {"OPENAI_API_KEY=sk-1", "OPENAI_BASE_URL=http://localhost:3000/v1"},
 		"bad_url":        {"OPENAI_API_KEY=sk-1", "OPENAI_BASE_URL=api.openai.com"},
+		"bad_address":    {"OPENAI_API_KEY=sk-1", "BACKSTOP_LISTEN=3100"},
 		"bad_tiers":      {"OPENAI_API_KEY=sk-1", "BACKSTOP_TIERS=opnai,mistral,openai,openai,deepseek"},
 		"bad_key_breaks": {"OPENAI_API_KEY=sk-1\nX: y"},
 	} {

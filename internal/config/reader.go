@@ -151,8 +151,14 @@ func (r *reader) resolve(path string) string {
 }
 
 // raw quotes the text as it stands in the file: an expanded value may be a
-// credential that was put in the wrong place.
-func raw(n *tree.Node) string { return fmt.Sprintf("%q", shorten(n.Text)) }
+// credential that was put in the wrong place. What stands in no file has the
+// name of its variable or flag for a text, which begins the message.
+func raw(n *tree.Node) string {
+	if n.Line == 0 {
+		return "its value"
+	}
+	return fmt.Sprintf("%q", shorten(n.Text))
+}
 
 func shorten(text string) string {
 	const longest = 60
