@@ -12,7 +12,7 @@ func didYouMean(wrong string) string {
 		}
 	}
 	if word == "" {
-		return ": GET /mock/faults lists the words"
+		return ": docs/faults.md lists the words, and so does GET /mock/faults of a mock"
 	}
 	return ": did you mean " + strconv.Quote(word) + "?"
 }
