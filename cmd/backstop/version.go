@@ -22,6 +22,9 @@ func (c *versionCmd) Run(s *streams) error {
 	if c.SBOM {
 		return c.bill(s)
 	}
+	if c.Of != "" || c.As != "" {
+		return failf(exitUsage, "--of and --as belong to the bill of materials: add --sbom")
+	}
 	v, commit := buildVersion()
 	line := programName + " " + v
 	if commit != "" {
