@@ -79,6 +79,16 @@ func (c *benchCmd) print(s *streams, phases []load.Phase, v load.Verdict) error 
 		if err := load.WritePhases(s.out, phases); err != nil {
 			return err
 		}
+		var samples load.Samples
+		for i := range phases {
+			samples = append(samples, phases[i].Samples...)
+		}
+		if err := samples.WriteFailures(s.out); err != nil {
+			return err
+		}
+		if hint := c.hint(samples); hint != "" {
+			fmt.Fprintln(s.out, hint)
+		}
 		fmt.Fprintln(s.out)
 		if err := v.WriteTable(s.out); err != nil {
 			return err
@@ -88,6 +98,17 @@ func (c *benchCmd) print(s *streams, phases []load.Phase, v load.Verdict) error 
 		return &exit{code: exitFailed}
 	}
 	return nil
+}
+
+// hint says what to do where no call can have got anywhere.
+func (c *benchCmd) hint(samples load.Samples) string {
+	switch n := len(samples); {
+	case samples.Errors()[load.ErrConnect] == n:
+		return "nothing listens at " + c.Target + ": start the gateway, or name another URL with --target"
+	case samples.Statuses()[http.StatusUnauthorized] == n:
+		return "the gateway wants a caller's key: name the variable that holds it with --key-env"
+	}
+	return ""
 }
 
 // benchBody is an agent call or, for a chat path, a chat request.

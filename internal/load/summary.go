@@ -1,10 +1,14 @@
 package load
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"maps"
 	"math"
+	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -68,6 +72,33 @@ func WritePhases(w io.Writer, phases []Phase) error {
 			writeTime(s.P50), writeTime(s.P90), writeTime(s.P99), writeTime(s.P999), writeTime(s.Max), attempts, p.writeTiers())
 	}
 	return t.Flush()
+}
+
+// WriteFailures prints what was wrong with the calls that got no whole answer,
+// the most frequent first; nothing if there is none.
+func (l Samples) WriteFailures(w io.Writer) error {
+	wrong := map[string]int{}
+	for i := range l {
+		s := &l[i]
+		switch {
+		case s.OK():
+		case s.Err != "" && (s.Status == 0 || s.Status == http.StatusOK):
+			wrong[s.Err]++
+		default:
+			wrong["HTTP "+strconv.Itoa(s.Status)]++
+		}
+	}
+	if len(wrong) == 0 {
+		return nil
+	}
+	var parts []string
+	for _, what := range slices.SortedFunc(maps.Keys(wrong), func(a, b string) int {
+		return cmp.Or(cmp.Compare(wrong[b], wrong[a]), cmp.Compare(a, b))
+	}) {
+		parts = append(parts, fmt.Sprintf("%d x %s", wrong[what], what))
+	}
+	_, err := fmt.Fprintf(w, "\nfailed: %s\n", strings.Join(parts, ", "))
+	return err
 }
 
 // writeTiers is "primary 1 % backup 99 %", known tiers in their order first.

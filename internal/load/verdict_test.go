@@ -181,6 +181,21 @@ func TestTheVerdictCanBeRead(t *testing.T) {
 	}
 }
 
+func TestWhatWentWrongIsSaid(t *testing.T) {
+	many := make(Samples, 6)
+	for i, s := range []Sample{{Status: 200}, {Err: ErrConnect}, {Status: 401}, {Status: 401}, {Status: 200, Err: ErrInBand}, {Status: 503, Err: ErrCut}} {
+		many[i] = s
+	}
+	for want, l := range map[string]Samples{
+		"": many[:1], "\nfailed: 1 x connect\n": many[:2], "\nfailed: 2 x HTTP 401, 1 x HTTP 503, 1 x connect, 1 x in-band\n": many,
+	} {
+		var b bytes.Buffer
+		if err := l.WriteFailures(&b); err != nil || b.String() != want {
+			t.Errorf("%q, %v, want %q", b.String(), err, want)
+		}
+	}
+}
+
 func TestTheFootprintSeesASocketThatWaitsForItsClose(t *testing.T) {
 	base := Measure()
 	if base.Sockets < 0 {
