@@ -17,7 +17,7 @@ import (
 
 type explainCmd struct {
 	Model  string `arg:"" help:"Model name as a caller would ask for it."`
-	Config string `short:"c" placeholder:"FILE" help:"Configuration (default backstop.yaml; without one, a pair with the default settings)."`
+	Config string `short:"c" placeholder:"FILE" help:"Configuration (default backstop.yaml; without one, the keys in the environment, as serve does; without those, a pair with the default settings)."`
 }
 
 func (c *explainCmd) Run(s *streams) error {
@@ -41,7 +41,7 @@ func (c *explainCmd) plan(s *streams) (*backstop.Plan, string, error) {
 	file := c.Config
 	if file == "" {
 		if _, err := os.Stat(defaultFile); errors.Is(err, os.ErrNotExist) {
-			return sim.Pair(), "the default pair", nil
+			return planWithoutFile(s)
 		}
 		file = defaultFile
 	}
@@ -50,6 +50,19 @@ func (c *explainCmd) plan(s *streams) (*backstop.Plan, string, error) {
 		return nil, "", configError(err)
 	}
 	return cfg.Plan, file, nil
+}
+
+// planWithoutFile is what serve would run, or a pair where it would run
+// nothing.
+func planWithoutFile(s *streams) (*backstop.Plan, string, error) {
+	if !config.KeysInEnv(s.env) {
+		return sim.Pair(), "the default pair", nil
+	}
+	cfg, _, err := config.FromEnv(config.Options{Env: s.env})
+	if err != nil {
+		return nil, "", configError(err)
+	}
+	return cfg.Plan, "the environment", nil
 }
 
 // explainRoute writes the decision tree of a call.

@@ -59,6 +59,20 @@ func FromEnv(o Options) (*Config, []Warning, error) {
 	return r.build(f, nil)
 }
 
+// KeysInEnv reports whether the environment holds a key that FromEnv makes a
+// tier of.
+func KeysInEnv(env func(string) (string, bool)) bool {
+	for _, name := range envVendors {
+		v, _ := wire.Profile(name)
+		for _, prefix := range v.Env {
+			if key, _ := env(prefix + "_API_KEY"); strings.TrimSpace(key) != "" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // from is a value that a variable or a flag gave; problems name it.
 func from[T any](name string, v T) field[T] {
 	return field[T]{v: v, at: &tree.Node{Text: name}}
