@@ -34,6 +34,7 @@ type Options struct {
 	Cache      func(*backstop.Route) local.Cache                                 // store of a route's cache tier; nil = none
 	Schema     func(schema []byte) (jsonfix.Schema, error)                       // compiles the schema of promised JSON; nil = syntax only
 	ReadKey    func(file string) (secret.Value, error)                           // reads a key file again, may block; nil = keys stay as they are
+	KeyRead    func(upstream string, key int, err error)                         // hears that a refused key was replaced by what its file holds, or cannot be
 	Rooms      map[backstop.Dialect]wire.Room                                    // dialects spoken; nil = those of Rooms
 	Dial       func(ctx context.Context, network, addr string) (net.Conn, error) // replaces the dialer and its guard, for tests
 	// Previous is the driver that this one replaces. Breaker memory and idle

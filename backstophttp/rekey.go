@@ -59,8 +59,14 @@ func (d *Driver) rekey(u *backstop.Upstream, key int, o *backstop.Outcome) {
 func (d *Driver) reread(u *backstop.Upstream, key int) {
 	timer := time.NewTicker(rekeyEvery)
 	defer timer.Stop()
+	told := false
 	for range rekeyFor / rekeyEvery {
-		if d.renew(u, key) {
+		changed, err := d.renew(u, key)
+		if d.options.KeyRead != nil && (changed || err != nil && !told) {
+			told = true
+			d.options.KeyRead(u.Name, key, err)
+		}
+		if changed {
 			return
 		}
 		select {
@@ -73,16 +79,16 @@ func (d *Driver) reread(u *backstop.Upstream, key int) {
 
 // renew puts what a key file holds in the place of a key, and reports whether
 // that was a change.
-func (d *Driver) renew(u *backstop.Upstream, key int) bool {
+func (d *Driver) renew(u *backstop.Upstream, key int) (changed bool, err error) {
 	value, err := d.options.ReadKey(u.KeyFiles[key])
 	if err != nil || value.Empty() {
-		return false
+		return false, err
 	}
 	d.mask.add(keyAt{u.Name, key}, value.Reveal())
-	changed, err := d.conns[u.Name].Rekey(key, value)
+	changed, err = d.conns[u.Name].Rekey(key, value)
 	if err != nil || !changed {
-		return false
+		return false, err
 	}
 	d.engine.Rekeyed(time.Now(), u.Name, key)
-	return true
+	return true, nil
 }

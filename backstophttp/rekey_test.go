@@ -1,7 +1,10 @@
 package backstophttp
 
 import (
+	"errors"
+	"fmt"
 	"net/http"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -28,7 +31,10 @@ func TestARefusedKeyIsReadAgainFromItsFile(t *testing.T) {
 			var file atomic.Value
 			file.Store("the-old-key")
 			reads := atomic.Int32{}
-			o := Options{ReadKey: func(path string) (secret.Value, error) {
+			var told []string
+			o := Options{KeyRead: func(upstream string, key int, err error) {
+				told = append(told, fmt.Sprint(upstream, " ", key, " ", err))
+			}, ReadKey: func(path string) (secret.Value, error) {
 				if path != "/keys/primary" {
 					t.Errorf("read %s", path)
 				}
@@ -57,6 +63,9 @@ func TestARefusedKeyIsReadAgainFromItsFile(t *testing.T) {
 				if reads.Load() != before {
 					t.Error("it is still read")
 				}
+				if !slices.Equal(told, []string{"primary 0 <nil>"}) {
+					t.Errorf("told %q", told)
+				}
 			})
 		})
 	}
@@ -73,6 +82,35 @@ func TestAKeyFileThatStaysTheSameIsLookedAtNoLongerThanThePark(t *testing.T) {
 		time.Sleep(time.Hour)
 		if n := reads.Load(); n != int32(rekeyFor/rekeyEvery) {
 			t.Errorf("read %d times", n)
+		}
+	})
+}
+
+func TestAKeyFileThatCannotBeReadIsToldOnceAndReadOn(t *testing.T) {
+	var broken atomic.Bool
+	broken.Store(true)
+	var told []string
+	o := Options{KeyRead: func(upstream string, key int, err error) {
+		told = append(told, fmt.Sprint(upstream, " ", key, " ", err))
+	}, ReadKey: func(string) (secret.Value, error) {
+		if broken.Load() {
+			return secret.Value{}, errors.New("no such file")
+		}
+		return secret.New("the-new-key"), nil
+	}}
+	in(t, setup{primary: locked("the-new-key", answers(good("P")...)), backup: answers(good("B")...), options: o, change: func(p *backstop.Plan) {
+		p.Upstreams[0].Keys, p.Upstreams[0].KeyFiles = []secret.Value{secret.New("the-old-key")}, []string{"/keys/primary"}
+	}}, func(h *house) {
+		p, _ := h.call(unary)
+		h.want(p, 200, "backup")
+		time.Sleep(time.Minute)
+		broken.Store(false)
+		time.Sleep(rekeyEvery)
+		synctest.Wait()
+		p, _ = h.call(unary)
+		h.want(p, 200, "primary")
+		if !slices.Equal(told, []string{"primary 0 no such file", "primary 0 <nil>"}) {
+			t.Errorf("told %q", told)
 		}
 	})
 }

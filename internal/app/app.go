@@ -136,7 +136,7 @@ func (a *App) apply(cfg *config.Config) error {
 	old := a.driver.Load()
 	d, err := backstophttp.NewDriver(cfg.Plan, backstophttp.Options{
 		Transition: a.changed, ProbeDone: a.observer.Probe, Gap: a.observer.Gap,
-		Cache: a.caches.of, Schema: a.schemas.compile, ReadKey: config.ReadKey, Previous: old,
+		Cache: a.caches.of, Schema: a.schemas.compile, ReadKey: config.ReadKey, KeyRead: a.keyRead, Previous: old,
 	})
 	if err != nil {
 		return err
@@ -258,6 +258,16 @@ func (a *App) silences() []backstop.Silence {
 		return nil
 	}
 	return d.Engine().Silences(time.Now())
+}
+
+// keyRead says what came of reading a refused key again. Its number is that of
+// the doctor and the dashboard, which begin with 1.
+func (a *App) keyRead(upstream string, key int, err error) {
+	if err != nil {
+		a.log.Warn(err.Error(), "upstream", upstream, "key", key+1)
+		return
+	}
+	a.log.Info("a refused key was read again from its file, the new one is used from now on", "upstream", upstream, "key", key+1)
 }
 
 // Force sets a breaker of the engine in force.
