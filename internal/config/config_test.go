@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"backstop"
+	"backstop/internal/upstream"
 )
 
 const smallest = `upstreams:
@@ -48,6 +49,23 @@ func TestTheSmallestFileHasTheCardsValues(t *testing.T) {
 	}
 	if c.Log.Format != "json" || parsed(t, smallest, Options{Terminal: true}).Log.Format != "text" {
 		t.Error("log.format auto does not follow the terminal")
+	}
+}
+
+// What a proxy may be is said in two places: when a file is read, and when the
+// way to an upstream is made, which the environment's proxies come to alone.
+func TestAProxyThatAnUpstreamCanUseIsOneThatAFileMayName(t *testing.T) {
+	for proxy, good := range map[string]bool{
+		"env": true, "off": true, "http://127.0.0.1:7890": true, "https://u:p@proxy.example": true, "socks5://127.0.0.1:7891": true,
+		"socks5h://127.0.0.1:7891": true, "socks4://127.0.0.1:7891": false, "ftp://127.0.0.1": false, "127.0.0.1:7890": false, "http://": false,
+	} {
+		_, _, err := Parse("t.yaml", []byte(strings.Replace(smallest, "a: {", "a: {proxy: '"+proxy+"', ", 1)), Options{})
+		u := backstop.DefaultUpstream()
+		u.Name, u.BaseURL, u.Proxy = "a", "https://a.example/v1", proxy
+		_, made := upstream.New(&u, upstream.Options{})
+		if (err == nil) != good || (made == nil) != good {
+			t.Errorf("%s: a file says %v, an upstream %v", proxy, err, made)
+		}
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"crypto/x509"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -100,9 +101,9 @@ func (b *planBuilder) proxy(s *upstreamSpec, u *backstop.Upstream) {
 	}
 	if u.Proxy != "env" && u.Proxy != "off" {
 		p, err := url.Parse(u.Proxy)
-		if err != nil || p.Host == "" || p.Scheme != "http" && p.Scheme != "https" && p.Scheme != "socks5" {
+		if err != nil || p.Host == "" || !slices.Contains([]string{"http", "https", "socks5", "socks5h"}, p.Scheme) {
 			b.src.Hide(s.proxy.at)
-			b.problem(s.proxy.at, "proxy is neither env nor off nor the URL of a proxy", "write for example http://127.0.0.1:7890")
+			b.problem(s.proxy.at, "proxy is neither env nor off nor the URL of a proxy", "write for example http://127.0.0.1:7890 or socks5://127.0.0.1:7891")
 		} else if p.User != nil {
 			b.src.Hide(s.proxy.at)
 		}
