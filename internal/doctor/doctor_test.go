@@ -4,13 +4,16 @@ import (
 	"bytes"
 	"context"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"io"
 	"log"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -278,6 +281,33 @@ func TestProxiesAreNamedWithoutTheirPassword(t *testing.T) {
 	proxy.Close()
 	_, text = run(t, planFor("http://model.example/v1", func(u *backstop.Upstream) { u.Proxy = at }), Options{})
 	says(t, text, "the proxy "+proxy.URL+" cannot be reached")
+}
+
+func TestAProxyThatOnlyOthersWouldFollowIsTold(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		env     []string
+		proxy   string
+		private bool
+		told    bool
+	}{
+		{"curl's variable alone", []string{"ALL_PROXY"}, "env", false, true},
+		{"in lower case", []string{"all_proxy"}, "env", false, true},
+		{"the usual one beside it, and an exception for this host", []string{"ALL_PROXY", "https_proxy"}, "env", false, false},
+		{"none", nil, "env", false, false},
+		{"a direct way is meant", []string{"ALL_PROXY"}, "off", false, false},
+		{"a server at home", []string{"ALL_PROXY"}, "env", true, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, text := run(t, planFor("https://model.example/v1", func(u *backstop.Upstream) { u.Proxy, u.AllowPrivate = c.proxy, c.private }), Options{
+				Env:  func(name string) (string, bool) { return "socks5://127.0.0.1:7891", slices.Contains(c.env, name) },
+				Dial: func(context.Context, string, string) (net.Conn, error) { return nil, errors.New("no way") },
+			})
+			if strings.Contains(text, "calls do not follow it") != c.told {
+				t.Errorf("told: %v, want %v:\n%s", !c.told, c.told, text)
+			}
+		})
+	}
 }
 
 func TestNothingThatListensIsExplained(t *testing.T) {

@@ -97,6 +97,7 @@ func (c *checkup) problem(what, cause, fix string) { c.find(Problem, what, cause
 func (c *checkup) proxy() {
 	c.via = c.conn.Proxy()
 	if c.via == nil {
+		c.unfollowed()
 		return
 	}
 	shown := *c.via
@@ -107,6 +108,21 @@ func (c *checkup) proxy() {
 		cause = name + " of the environment names it (proxy: env, the default)"
 	}
 	c.find(Note, "calls go through the proxy "+c.Upstream.Proxy, cause, "set proxy: off for this upstream to go there directly")
+}
+
+// unfollowed tells of a proxy that other programs would use: curl follows
+// ALL_PROXY, we do not.
+func (c *checkup) unfollowed() {
+	if c.proxyVariable() != "a variable" || c.up.AllowPrivate {
+		return
+	}
+	for _, name := range []string{"ALL_PROXY", "all_proxy"} {
+		if v, ok := c.opt.Env(name); ok && v != "" {
+			c.find(Note, name+" is set, and calls do not follow it", "of the environment only HTTPS_PROXY, HTTP_PROXY and NO_PROXY are read",
+				"set HTTPS_PROXY, or the URL as proxy of this upstream; proxy: off if none is meant")
+			return
+		}
+	}
 }
 
 // proxyVariable names the variable that a proxy comes from, "" = the plan.
