@@ -36,7 +36,8 @@ var origins = []origin{
 	{[]string{"cohere", "cohere_chat"}, backstop.OpenAI, "cohere", "https://api.cohere.ai/compatibility/v1", "COHERE_API_KEY", ""},
 	{[]string{"deepseek"}, backstop.OpenAI, "deepseek", "https://api.deepseek.com/v1", "DEEPSEEK_API_KEY", ""},
 	{[]string{"dashscope"}, backstop.OpenAI, "dashscope", "https://dashscope-intl.aliyuncs.com/compatible-mode/v1", "DASHSCOPE_API_KEY", ""},
-	{[]string{"zai", "zhipu", "z-ai"}, backstop.OpenAI, "zhipu", "https://api.z.ai/api/paas/v4", "ZAI_API_KEY", ""},
+	{[]string{"zai", "z-ai"}, backstop.OpenAI, "zhipu", "https://api.z.ai/api/paas/v4", "ZAI_API_KEY", ""},
+	{[]string{"zhipu"}, backstop.OpenAI, "zhipu", "https://open.bigmodel.cn/api/paas/v4", "ZHIPUAI_API_KEY", ""},
 	{[]string{"moonshot"}, backstop.OpenAI, "moonshot", "https://api.moonshot.ai/v1", "MOONSHOT_API_KEY", ""},
 	{[]string{"minimax"}, backstop.OpenAI, "minimax", "https://api.minimax.io/v1", "MINIMAX_API_KEY", ""},
 	{[]string{"volcengine", "ark"}, backstop.OpenAI, "ark", "https://ark.cn-beijing.volces.com/api/v3", "VOLCENGINE_API_KEY", ""},
@@ -53,6 +54,15 @@ var origins = []origin{
 	{[]string{"lm_studio", "lm-studio"}, backstop.OpenAI, "lmstudio", "http://localhost:1234/v1", "", "/v1"},
 	{[]string{"llamafile", "llama_cpp", "xinference", "triton"}, backstop.OpenAI, "generic", "", "", "/v1"},
 	{[]string{"litellm_proxy"}, backstop.OpenAI, "litellm", "", "LITELLM_PROXY_API_KEY", ""},
+}
+
+// mainland are the addresses for keys of mainland China, by those for the rest
+// of the world. A key of the one is refused at the other.
+var mainland = map[string]string{
+	"https://dashscope-intl.aliyuncs.com/compatible-mode/v1": "https://dashscope.aliyuncs.com/compatible-mode/v1",
+	"https://api.z.ai/api/paas/v4":                           "https://open.bigmodel.cn/api/paas/v4",
+	"https://api.moonshot.ai/v1":                             "https://api.moonshot.cn/v1",
+	"https://api.minimax.io/v1":                              "https://api.minimaxi.com/v1",
 }
 
 // originOf finds an origin by one of its names.

@@ -29,6 +29,9 @@ func (d *draft) settle(u *upstreamDraft, o *origin, base, where string, at *tree
 			return false
 		}
 		u.private = isPrivate(u.baseURL)
+		if other := mainland[u.baseURL]; other != "" {
+			d.add(Changed, where, at, "no address is given: it is %s, as there; a key of mainland China needs %s", u.baseURL, other)
+		}
 		return true
 	}
 	if name, ok := variable(base); ok {

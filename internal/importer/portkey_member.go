@@ -29,6 +29,9 @@ func (k *portkey) single(where string, n *tree.Node, s scope) []tierDraft {
 	case o.vendor == "bedrock":
 		ok = k.bedrock(&u, where, n)
 	default:
+		if o.vendor == "moonshot" { // LiteLLM's is the one for the rest of the world
+			o.baseURL = mainland[o.baseURL]
+		}
 		ok = k.settle(&u, &o, "", where, n)
 	}
 	if !ok {
