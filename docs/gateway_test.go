@@ -140,6 +140,27 @@ func TestConfigurationsAreAccepted(t *testing.T) {
 	})
 }
 
+// The page of vendors gives the address of some; each must be found by its host,
+// for nothing else in the example says whose it is.
+func TestTheAddressesOfVendorsAreFoundByTheirHosts(t *testing.T) {
+	n := 0
+	for _, b := range read(t, "docs/upstreams.md").blocks {
+		c, _, err := config.Parse(b.page, []byte(b.text), config.Options{Env: environment})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range c.Plan.Upstreams {
+			n++
+			if u := &c.Plan.Upstreams[i]; u.Vendor != u.Name {
+				t.Errorf("%s is taken for %s", u.Name, u.Vendor)
+			}
+		}
+	}
+	if n < 10 {
+		t.Errorf("only %d addresses were found", n)
+	}
+}
+
 var inlineYAML = regexp.MustCompile("`([a-z]+: \\{[^`]+\\})`")
 
 // isReference reports whether a page is the list of all keys, in any language.

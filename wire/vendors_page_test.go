@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -12,12 +13,30 @@ import (
 	"backstop/internal/testkit"
 )
 
-const vendorsPage = "../docs/upstreams.md"
+// vendorsPages are the page in its languages, with the words for those that the
+// table is written in.
+var vendorsPages = map[string]*strings.Replacer{
+	"../docs/upstreams.md": strings.NewReplacer(),
+	"../docs/zh/upstreams.md": strings.NewReplacer(
+		"| vendor | address | dialect | key goes as | `/responses` | model names of its own |", "| 厂商 | 地址 | 协议 | 密钥放在 | `/responses` | 自家的模型名 |",
+		"| translated |", "| 翻译 |", "| native |", "| 原生 |",
+		"| vendor | models | what is done |", "| 厂商 | 模型 | 怎么改 |", "| all |", "| 全部 |", ", not `", "，除了 `",
+		"left out: `", "去掉 `", "` is sent as `", "` 改名为 `", "tool-call ids are at most 40 long", "工具调用 id 最长 40",
+		"reasoning of earlier turns is sent back", "之前各轮的推理要送回", " are taken for faults of what is behind it: no key of ours is parked", " 算它背后的问题：不搁置我们的密钥", "; ", "；",
+		"| names that begin with | but not |", "| 以此开头的名字 | 除了 |", "Not at the vendors that stream all reasoning: ", "推理过程全都输出的厂商不算：", "`.\n", "`。\n",
+		"| vendor | outcome | codes |", "| 厂商 | 结果 | 代码 |"),
+}
 
 // TestThePageOfUpstreamsIsMadeFromTheTable keeps docs/upstreams.md true: what
 // stands between its marks is made here, with -update.
 func TestThePageOfUpstreamsIsMadeFromTheTable(t *testing.T) {
-	data, err := os.ReadFile(vendorsPage)
+	for path, words := range vendorsPages {
+		t.Run(path, func(t *testing.T) { pageIsMade(t, path, words) })
+	}
+}
+
+func pageIsMade(t *testing.T, path string, words *strings.Replacer) {
+	data, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,11 +46,31 @@ func TestThePageOfUpstreamsIsMadeFromTheTable(t *testing.T) {
 		head, rest, ok := strings.Cut(page, begin)
 		_, tail, closed := strings.Cut(rest, end)
 		if !ok || !closed {
-			t.Fatalf("%s has no marks for %s", vendorsPage, mark)
+			t.Fatalf("%s has no marks for %s", path, mark)
+		}
+		made = words.Replace(made)
+		if rest := untranslated(made); path != "../docs/upstreams.md" && rest != "" {
+			t.Errorf("%s: no words for %q", path, rest)
 		}
 		page = head + begin + made + end + tail
 	}
-	testkit.Golden(t, "../"+vendorsPage, []byte(page))
+	testkit.Golden(t, "../"+path, []byte(page))
+}
+
+var (
+	inCode  = regexp.MustCompile("`[^`]*`")
+	english = regexp.MustCompile(`[A-Za-z]{3,}`)
+)
+
+// untranslated is what a table says in English words that are no names.
+func untranslated(made string) string {
+	var rest []string
+	for _, word := range english.FindAllString(inCode.ReplaceAllString(made, ""), -1) {
+		if !slices.Contains([]string{"openai", "anthropic", "gemini", "bearer", "api", "key", "goog"}, word) {
+			rest = append(rest, word)
+		}
+	}
+	return strings.Join(rest, " ")
 }
 
 // spans writes words as code, one behind the other.
