@@ -182,20 +182,26 @@ func (c *whyCall) tell(w io.Writer) {
 		}
 		fmt.Fprintf(w, "%10.1f ms  %s\n", l.at, l.text)
 	}
+	fmt.Fprintf(w, "%10.1f ms  %s\n", c.Duration, c.closing())
+}
+
+// closing is what the caller got, and why.
+func (c *whyCall) closing() string {
 	end := fmt.Sprintf("answered by %s %s with HTTP %d", c.Tier, c.Upstream, c.Status)
 	if c.Code != "" {
 		end = fmt.Sprintf("error %s with HTTP %d", c.Code, c.Status)
-		if c.Message != "" {
-			end += ": " + c.Message
-		}
 	}
 	if c.Reason != "" {
 		end += ", because of " + c.Reason
 	}
-	for what, list := range map[string][]string{"repaired": c.Repaired, "left out": c.Dropped} {
-		if len(list) > 0 {
-			end += ", " + what + " " + strings.Join(list, ", ")
-		}
+	if len(c.Repaired) > 0 {
+		end += ", repaired " + strings.Join(c.Repaired, ", ")
 	}
-	fmt.Fprintf(w, "%10.1f ms  %s\n", c.Duration, end)
+	if len(c.Dropped) > 0 {
+		end += ", left out " + strings.Join(c.Dropped, ", ")
+	}
+	if c.Code != "" && c.Message != "" {
+		end += ": " + c.Message // the last word, for it is a sentence of its own
+	}
+	return end
 }

@@ -61,3 +61,17 @@ func TestWhyFindsTheTokenOfTheFileInThisFolderForItsOwnGatewayOnly(t *testing.T)
 		})
 	}
 }
+
+func TestTheLastLineOfAStoryIsOneSentence(t *testing.T) {
+	for want, c := range map[string]*whyCall{
+		"answered by primary a with HTTP 200":                                       {Tier: "primary", Upstream: "a", Status: 200},
+		"answered by backup b with HTTP 200, because of hang":                       {Tier: "backup", Upstream: "b", Status: 200, Reason: "hang"},
+		"answered by primary a with HTTP 200, repaired fence, prose, left out seed": {Tier: "primary", Upstream: "a", Status: 200, Repaired: []string{"fence", "prose"}, Dropped: []string{"seed"}},
+		"error upstream_timeout with HTTP 504, because of hang: primary a: no token for 2000 ms; no local tier": {
+			Code: "upstream_timeout", Status: 504, Reason: "hang", Message: "primary a: no token for 2000 ms; no local tier"},
+	} {
+		if got := c.closing(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
