@@ -60,7 +60,7 @@ func (c *Call) firstLimit(a *attempt) time.Time {
 	if next := c.nextUpstream(below); next != nil {
 		reserve := c.reserved(next, next.model(c.nextModel(below))) + 20*time.Millisecond
 		if at := c.deadline.Add(-reserve); at.Before(limit) {
-			// Less than half of its limit is no fair chance: then the attempt
+			// Less than a quarter of its limit is no fair chance: then the attempt
 			// keeps what the deadline leaves.
 			if at.Sub(a.clock) >= limit.Sub(a.clock)/4 {
 				return at
