@@ -80,6 +80,9 @@ func compare(out io.Writer, plan *backstop.Plan, rp *scenario.Replay, r *sim.Rep
 
 // caveats say how far the replay can be trusted.
 func caveats(out io.Writer, plan *backstop.Plan, rp *scenario.Replay) error {
+	if n := rp.Recorded.TurnedAway; n > 0 {
+		fmt.Fprintf(out, "note: %d more calls came to no route (over their caller's limit, or at fault): they are left out\n", n)
+	}
 	if rp.Coarse > 0 {
 		fmt.Fprintf(out, "note: %d of %d calls were logged without their tries: only who answered them is known\n", rp.Coarse, rp.Recorded.Calls)
 	}

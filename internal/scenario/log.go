@@ -36,6 +36,9 @@ type Recorded struct {
 	P50      float64        `json:"p50_ms"` // first token, or the whole where none is logged
 	P99      float64        `json:"p99_ms"`
 	Over4s   int            `json:"waited_4s"`
+	// TurnedAway is how many further calls came to no route: over the limit of
+	// their caller, or at fault. No plan answers them; they are not replayed.
+	TurnedAway int `json:"turned_away"`
 }
 
 // callLine is the JSON line of one call.
@@ -43,6 +46,7 @@ type callLine struct {
 	Time     time.Time `json:"time"` // of its end
 	Msg      string    `json:"msg"`
 	Caller   string    `json:"caller"`
+	Route    string    `json:"route"`
 	Asked    string    `json:"asked"`
 	Op       string    `json:"op"`
 	Stream   bool      `json:"stream"`
@@ -77,7 +81,7 @@ const (
 // ReadLog reads the JSON log of a gateway. Lines that are not about calls are
 // skipped.
 func ReadLog(name string, in io.Reader) (*Replay, error) {
-	rp := &Replay{}
+	rp := &Replay{Recorded: Recorded{Tiers: map[string]int{}, Attempts: map[string]int{}}}
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, longestLine)
 	var calls []callLine
@@ -85,6 +89,10 @@ func ReadLog(name string, in io.Reader) (*Replay, error) {
 		var c callLine
 		if !bytes.Contains(lines.Bytes(), []byte(`"call"`)) || json.Unmarshal(lines.Bytes(), &c) != nil || c.Msg != "call" || c.Time.IsZero() {
 			rp.Skipped++
+			continue
+		}
+		if c.turnedAway() {
+			rp.Recorded.TurnedAway++
 			continue
 		}
 		if len(calls) >= mostCalls {
@@ -97,11 +105,19 @@ func ReadLog(name string, in io.Reader) (*Replay, error) {
 		return nil, fmt.Errorf("%s: a line is longer than %d bytes: is this the log of `serve`?", name, longestLine)
 	case err != nil:
 		return nil, fmt.Errorf("%s: cannot be read: %w", name, err)
+	case len(calls) == 0 && rp.Recorded.TurnedAway > 0:
+		return nil, fmt.Errorf("%s: every call was turned away before it came to a route: there is nothing to play", name)
 	case len(calls) == 0:
 		return nil, fmt.Errorf("%s: no line is about a call: `serve` writes them with log: {format: json, level: info}", name)
 	}
 	rp.fill(name, calls)
 	return rp, nil
+}
+
+// turnedAway reports whether the gateway itself refused a call before any tier
+// was thought of.
+func (c *callLine) turnedAway() bool {
+	return c.Route == "" && c.Tier == "" && c.Attempts == 0 && len(c.Tries) == 0 && c.Outcome != "ok"
 }
 
 func (c *callLine) began() time.Time { return c.Time.Add(-span(c.MS)) }
@@ -116,7 +132,6 @@ func (rp *Replay) fill(name string, calls []callLine) {
 	s := &rp.Scenario
 	s.Name, s.Seed, s.Arrivals.Process = name, 1, sim.Trace
 	s.Recorded = &sim.Recording{}
-	rp.Recorded = Recorded{Tiers: map[string]int{}, Attempts: map[string]int{}}
 	var waits []float64
 	for i := range calls {
 		c := &calls[i]

@@ -113,6 +113,27 @@ not json
 	}
 }
 
+// What the gateway refused by itself was no load on any upstream, and would be
+// refused again: to replay it would show answers that nobody would get.
+func TestCallsThatCameToNoRouteAreNotReplayed(t *testing.T) {
+	const refused = `{"time":"2026-01-01T00:00:11Z","level":"WARN","msg":"call","op":"chat","outcome":"limited","status":429,"attempts":0,"ms":0.03,"caller":"batch","code":"rate_limited"}
+{"time":"2026-01-01T00:00:12Z","level":"INFO","msg":"call","op":"chat","outcome":"rejected","status":403,"attempts":0,"ms":0.03,"caller":"web","code":"forbidden"}
+`
+	const served = `{"time":"2026-01-01T00:00:10Z","level":"INFO","msg":"call","route":"*","asked":"m","outcome":"ok","attempts":1,"ms":1000,"first_token_ms":300,"tier":"primary","upstream":"primary"}
+{"time":"2026-01-01T00:00:13Z","level":"WARN","msg":"call","route":"*","asked":"m","outcome":"limited","attempts":0,"ms":0.1,"code":"upstreams_exhausted"}
+`
+	rp, err := ReadLog("l.json", strings.NewReader(refused+served))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rp.Recorded.Calls != 2 || len(rp.Scenario.Arrivals.Trace) != 2 || rp.Recorded.TurnedAway != 2 {
+		t.Errorf("%+v", rp.Recorded)
+	}
+	if _, err := ReadLog("l.json", strings.NewReader(refused)); err == nil || !strings.Contains(err.Error(), "turned away") {
+		t.Errorf("nothing but refused calls: %v", err)
+	}
+}
+
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(good))
 	f.Add([]byte("faults: [{fault: \"p:0.5:flap:1s:stall@3\"}]"))
