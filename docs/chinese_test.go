@@ -161,3 +161,15 @@ func code(line string) (list []string) {
 	slices.Sort(list)
 	return list
 }
+
+// One word a thing, as in the glossary: a reader looks for another thing behind
+// another word.
+func TestChinesePagesHaveOneWordAThing(t *testing.T) {
+	for _, pair := range append(translated(t), [2]page{read(t, "README.md"), read(t, "README.zh-CN.md")}) {
+		for other, usual := range map[string]string{"备份": "备用", "停用": "搁置", "冷却": "搁置", "供应商": "厂商", "降级": "去下一层"} {
+			if strings.Contains(pair[1].text, other) {
+				t.Errorf("%s: %s is called %s elsewhere", pair[1].path, other, usual)
+			}
+		}
+	}
+}
