@@ -105,6 +105,8 @@ func (c *benchCmd) hint(samples load.Samples) string {
 	switch n := len(samples); {
 	case samples.Errors()[load.ErrConnect] == n:
 		return "nothing listens at " + c.Target + ": start the gateway, or name another URL with --target"
+	case samples.Statuses()[http.StatusUnauthorized] == n && c.KeyEnv != "":
+		return "the gateway refuses the key in " + c.KeyEnv + ": it takes those of its callers, not a vendor's"
 	case samples.Statuses()[http.StatusUnauthorized] == n:
 		return "the gateway wants a caller's key: name the variable that holds it with --key-env"
 	}
