@@ -14,8 +14,8 @@ type Bridge struct {
 	from Decoder
 	to   Encoder
 
-	finished, done bool
-	last           [1]Delta
+	ends []Delta // the finish reason of each choice, see wait
+	done bool
 }
 
 // NewBridge makes a bridge from one dialect to another for one answer.
@@ -30,25 +30,49 @@ func (b *Bridge) Event(ev *sse.Event, sig *Signal) []Framed {
 		return nil
 	}
 	list := b.from.Event(ev)
-	for i := range list {
-		b.finished = b.finished || list[i].Kind == DeltaFinish
-		b.done = b.done || list[i].Kind == DeltaDone
-	}
-	if len(list) == 0 {
+	if list = b.wait(list); len(list) == 0 {
 		return nil
 	}
 	return b.to.Encode(list)
 }
 
+// wait takes finish reasons out of what an event says, and puts the last one of
+// each choice before the end of the stream. Some upstreams write one with every
+// event, and callers leave at the first.
+func (b *Bridge) wait(list []Delta) []Delta {
+	rest := list[:0]
+	for i := range list {
+		switch d := list[i]; d.Kind {
+		case DeltaFinish:
+			b.ended(d)
+		case DeltaDone:
+			b.done = true
+			return append(append(append([]Delta(nil), rest...), b.ends...), d)
+		default:
+			rest = append(rest, d)
+		}
+	}
+	return rest
+}
+
+func (b *Bridge) ended(d Delta) {
+	for i := range b.ends {
+		if b.ends[i].Choice == d.Choice {
+			b.ends[i] = d
+			return
+		}
+	}
+	b.ends = append(b.ends, d)
+}
+
 // End returns what is still owed when the upstream has ended without its
 // terminal event: nothing, unless there was a finish reason.
 func (b *Bridge) End() []Framed {
-	if b.done || !b.finished {
+	if b.done || len(b.ends) == 0 {
 		return nil
 	}
 	b.done = true
-	b.last[0] = Delta{Kind: DeltaDone}
-	return b.to.Encode(b.last[:])
+	return b.to.Encode(append(b.ends, Delta{Kind: DeltaDone}))
 }
 
 // Writer joins a bridge and a writer of the caller's dialect to one writer

@@ -15,7 +15,6 @@ import (
 type reader struct {
 	follow.Stream
 
-	ended  bool   // a stop reason was seen
 	done   bool   // message_stop was seen
 	latest string // content text of the latest event
 	finish string // finish reason of the latest event, in the shared words
@@ -128,6 +127,7 @@ func (d *reader) content(sig *wire.Signal, n int, said bool) {
 		sig.Kind, sig.Bytes = wire.Token, n
 		d.Speaks = true
 		d.Said = d.Said || said
+		d.Ends.Speak(0)
 	}
 }
 
@@ -145,7 +145,8 @@ func (d *reader) ending(ev *sse.Event, e *event) wire.Signal {
 		if reason == "pause_turn" {
 			d.Lawful = true
 		}
-		d.ended, d.finish = true, finishOf(reason).Name
+		d.Ends.Finish(0)
+		d.finish = finishOf(reason).Name
 	}
 	if d.Speaks || d.Lawful {
 		d.Tokens++
@@ -169,7 +170,10 @@ func (d *reader) seen(ev *sse.Event) *wire.Reply { return d.Seen(ev.Name, bytes.
 
 // End judges the whole. An unclean end after a stop reason is fine; without
 // any token it is a reset, after one a cut.
-func (d *reader) End(clean bool) backstop.Outcome { return d.Verdict(d.ended, clean || d.done) }
+func (d *reader) End(clean bool) backstop.Outcome {
+	clean = clean || d.done
+	return d.Verdict(d.Ends.Whole(clean), clean)
+}
 
 // AppendText implements wire.TextReader.
 func (d *reader) AppendText(all []byte) []byte { return append(all, d.latest...) }

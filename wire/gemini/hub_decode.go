@@ -10,8 +10,8 @@ import (
 	"backstop/wire/internal/edit"
 )
 
-// Decoder reads the events of a stream. A finish reason ends a candidate once;
-// the dialect never says that the stream is over.
+// Decoder reads the events of a stream. The dialect never says that the stream
+// is over.
 func (Room) Decoder() wire.Decoder { return &decoder{} }
 
 type decoder struct {
@@ -20,7 +20,7 @@ type decoder struct {
 	started bool
 	id      string // of the answer
 	calls   int
-	ended   seats
+	ended   bool // there was a finish reason
 	said    [maxCandidates]struct {
 		parts  int
 		last   wire.DeltaKind // of the part that text may still be added to
@@ -49,20 +49,13 @@ func (d *decoder) Event(ev *sse.Event) []wire.Delta {
 	}
 	c.each(d.candidate)
 	report()
-	if c.blocked() && !c.candidates.Get("0").Exists() && !d.over(0) {
+	if c.blocked() && !c.candidates.Get("0").Exists() && !d.ended {
 		d.add(wire.Delta{Kind: wire.DeltaFinish, Ending: wire.EndRefusal})
 	}
 	return d.list
 }
 
 func (d *decoder) add(one wire.Delta) { d.list = append(d.list, one) }
-
-// over notes the end of a candidate; it is true if that was known before.
-func (d *decoder) over(index int) bool {
-	before := d.ended
-	d.ended.add(index)
-	return before == d.ended
-}
 
 func (d *decoder) candidate(index int, v gjson.Result) {
 	s := &d.said[index]
@@ -84,7 +77,8 @@ func (d *decoder) candidate(index int, v gjson.Result) {
 			d.call(index, s.parts-1, p)
 		}
 	})
-	if reason := finish(v); reason != "" && !d.over(index) {
+	if reason := finish(v); reason != "" {
+		d.ended = true
 		d.add(wire.Delta{Kind: wire.DeltaFinish, Choice: index, Ending: ending(reason, s.called)})
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"backstop"
-	"backstop/sse"
 	"backstop/wire"
 )
 
@@ -272,22 +271,5 @@ func TestACallThatIsCutIsNoCall(t *testing.T) {
 	})
 	if len(out) != 4 || !strings.Contains(string(out[0].Data), `"args":{"a":1}`) || !strings.Contains(string(out[1].Data), `"so"`) || !strings.Contains(string(out[2].Data), `"name":"g","args":{}`) {
 		t.Errorf("%q", out)
-	}
-}
-
-// A finish reason that comes with every event, as some relays write it, ends
-// the answer once.
-func TestAFinishReasonCountsOnce(t *testing.T) {
-	d := Room{}.Decoder()
-	n := 0
-	for range 3 {
-		for _, delta := range d.Event(&sse.Event{Data: []byte(stopped)}) {
-			if delta.Kind == wire.DeltaFinish {
-				n++
-			}
-		}
-	}
-	if n != 1 {
-		t.Errorf("%d ends", n)
 	}
 }

@@ -16,8 +16,7 @@ import (
 type reader struct {
 	follow.Stream
 
-	begun, ended seats // candidates
-	blocked      bool  // the prompt was refused
+	blocked bool // the prompt was refused
 
 	latest []byte // content text of the latest event
 	word   string // finish reason of the first candidate in it, in the shared words
@@ -25,19 +24,14 @@ type reader struct {
 	called map[int]int // function calls so far, by candidate
 }
 
-// seats is a set of candidates.
-type seats [maxCandidates / 64]uint64
-
-func (s *seats) add(i int) { s[i/64] |= 1 << (i % 64) }
-
 // Reader follows a stream of generateContent.
 //
 // Events with empty parts, with a signature or usage alone are Quiet; text,
 // thoughts, function calls and other parts are Token. A finish reason is
 // progress only once there was content: an empty answer must not commit, so
 // that End can still call it blank. A finish reason that is a fault, or that
-// nobody knows, is a Fault. The stream is whole once each candidate that began
-// has its finish reason, or the prompt was blocked: there is no terminal event.
+// nobody knows, is a Fault. The stream is whole once each candidate has its
+// finish reason, or the prompt was blocked: there is no terminal event.
 func (Room) Reader(r *wire.Request, a *wire.Reply) wire.StreamReader {
 	return &reader{Stream: follow.Begin(r, a, backstop.Gemini)}
 }
@@ -66,14 +60,17 @@ func (d *reader) progress(ev *sse.Event, c *chunk) wire.Signal {
 	d.Count(u.Input, u.Output)
 	ends, broken := false, ""
 	c.each(func(index int, v gjson.Result) {
-		d.begun.add(index)
-		sig.Bytes += d.content(index, v)
+		d.Ends.Begin(index)
+		size := d.content(index, v)
+		if sig.Bytes += size; size > 0 {
+			d.Ends.Speak(index)
+		}
 		reason := finish(v)
 		if reason == "" {
 			return
 		}
 		ends = true
-		d.ended.add(index)
+		d.Ends.Finish(index)
 		if index == 0 {
 			d.word = finishOf(reason).Name
 		}
@@ -118,14 +115,11 @@ func (d *reader) content(index int, v gjson.Result) (bytes int) {
 // seen is the event as the Judge wants it.
 func (d *reader) seen(ev *sse.Event) *wire.Reply { return d.Seen(ev.Name, bytes.TrimSpace(ev.Data)) }
 
-// whole reports whether all that began has ended.
-func (d *reader) whole() bool {
-	return d.blocked || d.begun != seats{} && d.begun == d.ended
-}
-
 // End judges the whole. An unclean end after the finish reasons is fine;
 // without any token it is a reset, after one a cut.
-func (d *reader) End(clean bool) backstop.Outcome { return d.Verdict(d.whole(), clean) }
+func (d *reader) End(clean bool) backstop.Outcome {
+	return d.Verdict(d.blocked || d.Ends.Whole(clean), clean)
+}
 
 // AppendText implements wire.TextReader.
 func (d *reader) AppendText(all []byte) []byte { return append(all, d.latest...) }

@@ -19,17 +19,11 @@ type reader struct {
 	follow.Stream
 	request *wire.Request
 	chunk   chunk
-	choices []choiceState
 
 	// answers: something other than reasoning and refusal was said. refuses:
 	// there was a piece of a refusal, or a filter's finish reason.
 	answers, refuses bool
 	done             bool // [DONE] was seen
-}
-
-type choiceState struct {
-	index    int
-	finished bool
 }
 
 // Reader follows a stream of chat completions or legacy completions.
@@ -88,10 +82,10 @@ func (d *reader) progress(ev *sse.Event, data []byte) wire.Signal {
 		d.refuses = d.refuses || t.refusal
 		d.Tool = d.Tool || t.tool
 		d.Other = d.Other || t.other || t.index != 0
-		if t.token {
+		if d.Ends.Begin(t.index); t.token {
 			sig.Kind = wire.Token
+			d.Ends.Speak(t.index)
 		}
-		state := d.choice(t.index)
 		if !t.finish.there() {
 			continue
 		}
@@ -104,7 +98,8 @@ func (d *reader) progress(ev *sse.Event, data []byte) wire.Signal {
 		case wire.FinishLength:
 			d.Lawful = true
 		}
-		state.finished, ending = true, true
+		d.Ends.Finish(t.index)
+		ending = true
 	}
 	if c.usage.there() {
 		input, output := reported(data, c.usage)
@@ -120,20 +115,9 @@ func (d *reader) progress(ev *sse.Event, data []byte) wire.Signal {
 	return sig
 }
 
-// choice finds the state of a choice; a stream has few of them.
-func (d *reader) choice(index int) *choiceState {
-	for i := range d.choices {
-		if d.choices[i].index == index {
-			return &d.choices[i]
-		}
-	}
-	d.choices = append(d.choices, choiceState{index: index})
-	return &d.choices[len(d.choices)-1]
-}
-
 // inBand judges an error event.
 func (d *reader) inBand(ev *sse.Event, data []byte) wire.Signal {
-	if d.Speaks && d.finished() {
+	if d.Speaks && d.Ends.Whole(false) {
 		return wire.Signal{Kind: wire.Quiet}
 	}
 	return d.Broken(JudgeEvent(d.request, d.seen(ev, data)))
@@ -148,18 +132,11 @@ func (d *reader) seen(ev *sse.Event, data []byte) *wire.Reply {
 	return d.Seen(ev.Name, data)
 }
 
-// End judges the whole. An unclean end after all begun choices have finished
-// is fine; without any token it is a reset, after one a cut.
-func (d *reader) End(clean bool) backstop.Outcome { return d.Verdict(d.finished(), clean || d.done) }
-
-// finished reports whether every choice that began has ended.
-func (d *reader) finished() bool {
-	for i := range d.choices {
-		if !d.choices[i].finished {
-			return false
-		}
-	}
-	return len(d.choices) > 0
+// End judges the whole. An unclean end after all choices have finished is fine;
+// without any token it is a reset, after one a cut.
+func (d *reader) End(clean bool) backstop.Outcome {
+	clean = clean || d.done
+	return d.Verdict(d.Ends.Whole(clean), clean)
 }
 
 // Refusing implements wire.Refuser.

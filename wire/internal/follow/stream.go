@@ -19,6 +19,7 @@ type Stream struct {
 	Tool   bool // a tool call began
 	Other  bool // something that is neither text nor thinking began
 	Fault  *backstop.Outcome
+	Ends   Ends
 
 	Input, Output int // reported tokens, -1 = none
 }
@@ -27,6 +28,9 @@ type Stream struct {
 // without a dialect is of the given one.
 func Begin(r *wire.Request, a *wire.Reply, dialect backstop.Dialect) Stream {
 	s := Stream{Input: -1, Output: -1, Unary: r != nil && !r.Stream}
+	if r != nil {
+		s.Ends.asked = r.Choices
+	}
 	if a != nil {
 		s.Reply = *a
 	}
@@ -63,5 +67,6 @@ func (s *Stream) Usage() (input, output int) { return s.Input, s.Output }
 // ToolBegun implements wire.StreamReader.
 func (s *Stream) ToolBegun() bool { return s.Tool }
 
-// TextOnly implements wire.TextReader.
-func (s *Stream) TextOnly() bool { return !s.Tool && !s.Other }
+// TextOnly implements wire.TextReader. A text that goes on behind a finish
+// reason, which its caller has, is not to be compared with another.
+func (s *Stream) TextOnly() bool { return !s.Tool && !s.Other && !s.Ends.goesOn }

@@ -1,0 +1,44 @@
+package backstophttp
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"backstop"
+)
+
+// Some upstreams give a finish reason with every event. The clocks take none of
+// them for the end: neither that of a stream which goes on, nor that of one
+// which stalls or is cut.
+func TestAStreamWithAFinishReasonInEveryEventEndsWhenItIsOver(t *testing.T) {
+	say := func(text string) string { return voiceP.delta(`{"content":`+quoted(text)+`}`, `"stop"`) }
+	var long []string
+	for range 8 {
+		long = append(long, say("a"), "wait:4s")
+	}
+	for _, c := range []struct {
+		name, text, code string
+		script           []string
+		took             time.Duration
+	}{
+		{"it goes on for longer than it may be silent", "aaaaaaaab", "", append(long, say("b"), done), 32 * time.Second},
+		{"it stalls", "aab", "stream_stalled", []string{say("a"), say("a"), say("b"), "hang"}, 10 * time.Second},
+		{"it is cut", "aab", "stream_incomplete", []string{say("a"), say("a"), say("b"), "fin"}, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			in(t, setup{primary: answers(append([]string{voiceP.role()}, c.script...)...), backup: answers(voiceB.tells("aa", "b", "c")...)}, func(h *house) {
+				began := time.Now()
+				p, ev := h.call(stream)
+				out := p.String()
+				text := strings.Count(out, `"content":"a"`) + strings.Count(out, `"content":"b"`)
+				if text != len(c.text) || strings.Contains(out, "[DONE]") != (c.code == "") || !strings.Contains(out, c.code) || h.saw("backup") != 0 {
+					t.Errorf("%d pieces, asked the backup %d times\n%s", text, h.saw("backup"), out)
+				}
+				if took := time.Since(began); took < c.took || took > c.took+100*time.Millisecond || (ev.Outcome == backstop.OK) != (c.code == "") {
+					t.Errorf("took %s, %s", took, ev.Outcome)
+				}
+			})
+		})
+	}
+}
