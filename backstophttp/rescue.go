@@ -131,7 +131,10 @@ func (f *follower) reproduce(ev *sse.Event, sig *wire.Signal) {
 	case apart:
 		f.decide(diverged())
 	case reached:
-		f.goOn(w, ev, sig, append(fresh, text[n:]...))
+		if f.a.cross == nil { // else the bridge keeps that half until it is whole
+			fresh = append(fresh, text[n:]...)
+		}
+		f.goOn(w, ev, sig, fresh)
 	default:
 		f.half = append(f.half[:0], text[n:]...)
 		w.Graft(ev, sig, false) // nothing of it goes out, but what comes later builds on it

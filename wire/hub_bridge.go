@@ -16,6 +16,7 @@ type Bridge struct {
 
 	ends []Delta // the finish reason of each choice, see wait
 	done bool
+	halves
 }
 
 // NewBridge makes a bridge from one dialect to another for one answer.
@@ -42,6 +43,8 @@ func (b *Bridge) Event(ev *sse.Event, sig *Signal) []Framed {
 func (b *Bridge) wait(list []Delta) []Delta {
 	rest := list[:0]
 	for i := range list {
+		empty := list[i].Text == ""
+		b.join(&list[i])
 		switch d := list[i]; d.Kind {
 		case DeltaFinish:
 			b.ended(d)
@@ -49,7 +52,9 @@ func (b *Bridge) wait(list []Delta) []Delta {
 			b.done = true
 			return append(append(append([]Delta(nil), rest...), b.ends...), d)
 		default:
-			rest = append(rest, d)
+			if empty || d.Text != "" {
+				rest = append(rest, d)
+			}
 		}
 	}
 	return rest

@@ -92,13 +92,13 @@ func (d *decoder) delta(index int, v gjson.Result) {
 	one := wire.Delta{Part: index}
 	switch v.Get("type").Str {
 	case "text_delta":
-		one.Kind, one.Text = wire.DeltaText, v.Get("text").Str
+		one.Kind, one.Text = wire.DeltaText, wire.Spoken(v.Get("text"))
 	case "thinking_delta":
-		one.Kind, one.Text = wire.DeltaReasoning, v.Get("thinking").Str
+		one.Kind, one.Text = wire.DeltaReasoning, wire.Spoken(v.Get("thinking"))
 	case "signature_delta":
 		one.Kind, one.Text = wire.DeltaProof, v.Get("signature").Str
 	case "input_json_delta":
-		one.Kind, one.Text = wire.DeltaArguments, v.Get("partial_json").Str
+		one.Kind, one.Text = wire.DeltaArguments, wire.Spoken(v.Get("partial_json"))
 		if one.Text != "" {
 			delete(d.whole, index)
 		}

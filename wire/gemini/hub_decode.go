@@ -70,7 +70,7 @@ func (d *decoder) candidate(index int, v gjson.Result) {
 				s.last = delta
 				s.parts++
 			}
-			d.add(wire.Delta{Kind: delta, Choice: index, Part: s.parts - 1, Text: p.Get("text").Str})
+			d.add(wire.Delta{Kind: delta, Choice: index, Part: s.parts - 1, Text: wire.Spoken(p.Get("text"))})
 		case pieceCall:
 			s.last, s.called = wire.DeltaCall, true
 			s.parts++

@@ -137,7 +137,7 @@ func (d *decoder) text(b []byte, s span, c *choiceParts, kind wire.DeltaKind) {
 		c.open, c.part = kind, c.count
 		c.count++
 	}
-	d.list = append(d.list, wire.Delta{Kind: kind, Choice: c.index, Part: c.part, Text: str(b, s)})
+	d.list = append(d.list, wire.Delta{Kind: kind, Choice: c.index, Part: c.part, Text: spoken(b, s)})
 }
 
 func (d *decoder) call(b []byte, s span, c *choiceParts, place int) {
@@ -158,7 +158,7 @@ func (d *decoder) call(b []byte, s span, c *choiceParts, place int) {
 	}
 	more := []byte(nil)
 	if arguments := member(b, f, "arguments"); arguments.filled(b) {
-		more = []byte(str(b, arguments))
+		more = appendDecoded(nil, arguments.inner(b))
 	}
 	switch {
 	case !at.named && !name.filled(b):

@@ -30,6 +30,9 @@ func str(b []byte, s span) string {
 	return string(plain(s.inner(b)))
 }
 
+// spoken is str with halves of characters, see wire.Spoken.
+func spoken(b []byte, s span) string { return string(appendDecoded(nil, s.inner(b))) }
+
 // integer reads a whole number; 16, 16.0 and 1.6e1 are the same number.
 func integer(b []byte, s span) (int, bool) {
 	if !s.there() {

@@ -1,6 +1,9 @@
 package responses
 
 import (
+	"strings"
+	"unicode/utf8"
+
 	"github.com/tidwall/gjson"
 
 	"backstop/sse"
@@ -94,6 +97,9 @@ func (d *decoder) delta(e *event) {
 	kind, text := d.heard.brings(e)
 	if text == "" {
 		return
+	}
+	if kind == e.kind && strings.ContainsRune(text, utf8.RuneError) {
+		text = wire.Spoken(e.root.Get("delta"))
 	}
 	one, p := wire.Delta{Text: text}, place{e.item, e.part}
 	switch kind {
