@@ -9,11 +9,21 @@ import "bytes"
 // Before it may stand the LF of a CR that ended another event, which is a blank
 // line if that one did not go out, and so an event of nothing, which Go's SDKs
 // fail on; or a byte-order mark, which few SDKs know and none behind a comment.
+// Nor do all SDKs know lines that end with CR alone: Go's wait for an LF.
 func Closed(raw []byte) bool {
 	if bytes.HasPrefix(raw, []byte("\n")) || bytes.HasPrefix(raw, []byte("\xef\xbb\xbf")) {
 		return false
 	}
-	return bytes.HasSuffix(raw, []byte("\n\n")) || bytes.HasSuffix(raw, []byte("\r\n\r\n")) || bytes.HasSuffix(raw, []byte("\r\r"))
+	for rest := raw; ; {
+		i := bytes.IndexByte(rest, '\r')
+		if i < 0 {
+			break
+		}
+		if rest = rest[i+1:]; !bytes.HasPrefix(rest, []byte("\n")) {
+			return false
+		}
+	}
+	return bytes.HasSuffix(raw, []byte("\n\n")) || bytes.HasSuffix(raw, []byte("\r\n\r\n"))
 }
 
 // GoOn asks a model that takes no beginning of its answer for the rest of one.

@@ -61,7 +61,7 @@ func TestTheFirstFaultCounts(t *testing.T) {
 }
 
 func TestAnEventIsClosedByABlankLine(t *testing.T) {
-	for raw, want := range map[string]bool{"\ndata: 1\n\n": false, "\ufeffdata: 1\n\n": false, "": false, "data: 1\n": false, "data: 1\n\n": true, "data: 1\r\n\r\n": true, "data: 1\r\r": true} {
+	for raw, want := range map[string]bool{"\ndata: 1\n\n": false, "\ufeffdata: 1\n\n": false, "": false, "data: 1\n": false, "data: 1\n\n": true, "data: 1\r\n\r\n": true, "data: 1\r\r": false, "event: a\rdata: 1\n\n": false, "event: a\r\ndata: 1\r\n\r\n": true, "event: a\r\ndata: 1\r\n\r": false} {
 		if Closed([]byte(raw)) != want {
 			t.Errorf("%q", raw)
 		}
