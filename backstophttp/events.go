@@ -42,6 +42,7 @@ type follower struct {
 	join  joiner       // of a rescuer on its way to the seam
 	half  []byte       // of its text what may still change
 	graft wire.Grafter // of a rescuer beyond it
+	calls arguments    // that it makes
 
 	mend *mending // of promised JSON that is passed on as it comes
 }
@@ -175,6 +176,9 @@ func (f *follower) event(ev *sse.Event) {
 		return
 	case wire.Fault:
 		f.decide(*sig.Outcome)
+		return
+	}
+	if f.a.takesOver() && !f.callsWell(sig) {
 		return
 	}
 	switch {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"backstop"
+	"backstop/jsonfix"
 	"backstop/sse"
 	"backstop/wire"
 )
@@ -150,6 +151,29 @@ func (f *follower) goOn(w wire.Grafter, ev *sse.Event, sig *wire.Signal, fresh [
 	w.Hold()
 	r.write(w.Text(fresh))
 	r.write(w.Graft(ev, sig, false))
+}
+
+// callsWell listens to the tool calls of a rescuer. It is false once its answer
+// ends, by its own word whole, with one that nobody could make: mending comes
+// too late for what is out.
+func (f *follower) callsWell(sig *wire.Signal) bool {
+	reader, ok := f.a.stream.(wire.PieceReader)
+	if !ok || sig.Kind != wire.Token && sig.Kind != wire.Terminal || !f.a.stream.ToolBegun() {
+		return true
+	}
+	if sig.Kind == wire.Token {
+		f.calls.listen(reader)
+	}
+	if finish := reader.Finish(); finish == "" || wire.FinishOf(finish).Kind != wire.FinishGood {
+		return true
+	}
+	for i := range f.calls.list {
+		if res := f.r.inspectStreamed(&f.calls.list[i]); res.Status != jsonfix.StatusValid {
+			f.decide(f.judged(notJSON(garbled(backstop.KindJSON))))
+			return false
+		}
+	}
+	return true
 }
 
 // diverged is the outcome of a rescuer who said something else than the caller
