@@ -223,6 +223,7 @@ func (c *Call) paused(now time.Time) {
 		if !a.last.IsZero() {
 			a.last = now
 		}
+		a.drip = dripFloor{}
 	}
 	if c.answered == nil && !c.committed && now.After(c.deadline.Add(-time.Second)) {
 		c.deadline = now.Add(c.route.Deadline)

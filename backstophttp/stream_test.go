@@ -246,3 +246,32 @@ func TestAnErrorBehindTheFinishReasonChangesNothing(t *testing.T) {
 		})
 	}
 }
+
+// pausing is a caller who takes nothing for a while.
+type pausing struct {
+	*page
+	writes int
+}
+
+func (p *pausing) Write(b []byte) (int, error) {
+	if p.writes++; p.writes == 3 {
+		time.Sleep(8 * time.Second)
+	}
+	return p.page.Write(b)
+}
+
+// What a caller did not take is not what its upstream did not send.
+func TestACallerWhoPausesIsNoDrip(t *testing.T) {
+	script := []string{voiceP.role()}
+	for range 30 {
+		script = append(script, voiceP.say("123456"), "wait:500ms")
+	}
+	primary := answers(append(script, voiceP.end("stop"), done)...)
+	in(t, setup{primary: primary, change: func(p *backstop.Plan) { p.Upstreams[0].Timeouts.Drip = 8 }}, func(h *house) {
+		p := &pausing{page: newPage()}
+		ev := h.d.Serve(context.Background(), p, &Call{Request: h.read(stream), ID: "req_1", Caller: "web"})
+		if ev.Outcome != backstop.OK || h.saw("backup") != 0 {
+			t.Errorf("%+v\n%s", ev.Attempts, p)
+		}
+	})
+}
