@@ -51,11 +51,12 @@ type attempt struct {
 	base             wire.StreamWriter // the caller's stream that it writes to
 	held             []byte            // events that came before its first token, if none came
 
-	dropped  bool // the engine passed its verdict
-	stood    bool // a connection was there: something may have been sent
-	issuer   bool // it said which id later calls may name it by
-	finished bool // complete, although the upstream keeps the stream open
-	bugged   bool // the watchdog failed at it
+	dropped  bool      // the engine passed its verdict
+	stood    bool      // a connection was there: something may have been sent
+	issuer   bool      // it said which id later calls may name it by
+	finished bool      // complete, although the upstream keeps the stream open
+	bugged   bool      // the watchdog failed at it
+	spoke    time.Time // when its latest token came
 }
 
 // open prepares the attempt that the engine ordered.

@@ -12,6 +12,7 @@ import (
 // that its time is up.
 func (f *follower) progress(sig *wire.Signal, ready bool) bool {
 	r, now := f.r, time.Now()
+	f.a.spoke = now
 	held := f.refusing() // the next tier may have an answer
 	commits := f.a.writer != nil && !f.committed && f.join == nil && ready && !held
 	switch {

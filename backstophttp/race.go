@@ -179,9 +179,7 @@ func (r *run) apart(a *attempt) {
 // look is the watchdog's look at a race. The caller holds r.mu.
 func (r *run) look(now time.Time) {
 	for _, a := range r.running() {
-		if a != nil && a.cancel != nil && !r.until.IsZero() && !now.Before(r.until) && a.complete() {
-			a.finished = true
-			a.cancel()
+		if a != nil && a.cancel != nil && r.lingers(now, a) {
 			return
 		}
 	}

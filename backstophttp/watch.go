@@ -60,10 +60,7 @@ func (r *run) watch() {
 	if !r.busy.Swap(false) && !r.due.IsZero() && now.Sub(r.due) > pause {
 		r.paused(now)
 	}
-	if !r.hedges() && !r.until.IsZero() && !now.Before(r.until) && a.complete() {
-		// All is here but the end of the stream does not come: that is no stall.
-		a.finished = true
-		a.cancel()
+	if !r.hedges() && r.lingers(now, a) {
 		return
 	}
 	if r.hedges() {
@@ -81,6 +78,23 @@ func (r *run) watch() {
 		return
 	}
 	r.arm(step.Until)
+}
+
+// lingers looks after an attempt of which all is here but the end of its stream:
+// if that does not come it is no stall. What may come in front of it, as the
+// usage does, is waited for as long as for any other token: the engine's clock
+// may be an old one, which tokens have moved on since.
+func (r *run) lingers(now time.Time, a *attempt) bool {
+	if r.until.IsZero() || now.Before(r.until) || !a.complete() {
+		return false
+	}
+	if end := a.spoke.Add(a.step.Upstream.Timeouts.Idle); now.Before(end) {
+		r.arm(end)
+		return true
+	}
+	a.finished = true
+	a.cancel()
+	return true
 }
 
 // contain keeps a panic of the watchdog, above which there is nobody, to its
