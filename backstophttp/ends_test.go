@@ -42,3 +42,26 @@ func TestAStreamWithAFinishReasonInEveryEventEndsWhenItIsOver(t *testing.T) {
 		})
 	}
 }
+
+// Promised JSON is closed at its finish reason, so nothing can follow.
+func TestPromisedJSONThatGoesOnBehindItsFinishReasonIsNotSoldAsWhole(t *testing.T) {
+	const promised = `{"model":"m","stream":true,"response_format":{"type":"json_object"},"messages":[{"role":"user","content":"json"}]}`
+	say := func(text, finish string) string { return voiceP.delta(`{"content":`+quoted(text)+`}`, finish) }
+	for name, c := range map[string]struct {
+		script []string
+		whole  bool
+	}{
+		"cut, and going on":   {[]string{say(`{"a":1,"d":4,`, "null"), say(`"b":"2"`, `"stop"`), say(`,"c":3}`, `"stop"`)}, false},
+		"whole, and going on": {[]string{say(`{"a":1,"d":4,`, "null"), say(`"b":2}`, `"stop"`), say(`{"b":2}`, `"stop"`)}, false},
+		"an empty event":      {[]string{say(`{"a":1,"d":4,`, "null"), say(`"b":2}`, `"stop"`), say("", `"stop"`)}, true},
+		"blanks":              {[]string{say(`{"a":1,"d":4,`, "null"), say(`"b":2}`, `"stop"`), say("\n", `"stop"`)}, true},
+		"one with all":        {[]string{say(`{"a":1,`, `"stop"`), say(`"b":2}`, `"stop"`)}, true},
+	} {
+		in(t, setup{primary: answers(append(append([]string{voiceP.role()}, c.script...), done)...)}, func(h *house) {
+			p, ev := h.call(promised)
+			if whole := ev.Failure == nil && strings.Contains(p.String(), "[DONE]"); whole != c.whole {
+				t.Errorf("%s: %+v\n%s", name, ev.Failure, p)
+			}
+		})
+	}
+}

@@ -71,6 +71,9 @@ func (m *mending) take(ev *sse.Event, sig *wire.Signal) (out []byte, ready bool)
 	switch {
 	case m.whole:
 		return nil, false
+	case m.over && m.fixer != nil && !blank(string(m.reader.AppendText(nil))):
+		m.fail(backstop.KindJSON) // it goes on behind its finish reason, and was closed there
+		return nil, false
 	case m.over || sig.Kind != wire.Token && (sig.Kind != wire.Terminal || m.reader.Finish() == ""):
 		return m.writer.Event(ev, sig), true
 	}
