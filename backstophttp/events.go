@@ -171,7 +171,7 @@ func (f *follower) event(ev *sse.Event) {
 	switch sig.Kind {
 	case wire.Malformed:
 		if f.malformed++; f.malformed > maxMalformed {
-			f.decide(garbled(backstop.KindProtocol))
+			f.broken(garbled(backstop.KindProtocol))
 		}
 		return
 	case wire.Fault:
@@ -243,11 +243,21 @@ func (f *follower) end(err error) {
 	o := f.judged(f.a.stream.End(clean))
 	switch {
 	case errors.Is(err, sse.ErrTooLarge):
-		o = tooLarge()
+		f.broken(tooLarge())
+		return
 	case !clean && o.Class != backstop.OK && o.Class != backstop.Refused && !errors.Is(err, sse.ErrTruncated):
 		if c := upstream.Classify(err, true); c.Class == backstop.Canceled {
 			o = c
 		}
+	}
+	f.decide(o)
+}
+
+// broken ends a stream that cannot be read any further, unless its answer is
+// whole by then: of that nobody is to make another.
+func (f *follower) broken(o backstop.Outcome) {
+	if f.a.complete() {
+		o = f.judged(f.a.stream.End(false))
 	}
 	f.decide(o)
 }

@@ -32,7 +32,7 @@ type reader struct {
 // no block that has begun is Malformed (see seats). A stop
 // reason is progress only once there was content: an empty answer must not
 // commit, so that End can still call it blank. A stop reason that nobody
-// knows is a Fault.
+// knows is a Fault; an error event behind one that is known is Quiet.
 func (Room) Reader(r *wire.Request, a *wire.Reply) wire.StreamReader {
 	return &reader{Stream: follow.Begin(r, a, backstop.Anthropic)}
 }
@@ -163,7 +163,12 @@ func (d *reader) count(u gjson.Result) {
 }
 
 // inBand judges an error event.
-func (d *reader) inBand(ev *sse.Event) wire.Signal { return d.Broken(wire.Judge(d.seen(ev))) }
+func (d *reader) inBand(ev *sse.Event) wire.Signal {
+	if d.Told() {
+		return wire.Signal{Kind: wire.Quiet}
+	}
+	return d.Broken(wire.Judge(d.seen(ev)))
+}
 
 // seen is the event as the Judge wants it.
 func (d *reader) seen(ev *sse.Event) *wire.Reply { return d.Seen(ev.Name, bytes.TrimSpace(ev.Data)) }

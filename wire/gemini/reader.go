@@ -30,8 +30,9 @@ type reader struct {
 // thoughts, function calls and other parts are Token. A finish reason is
 // progress only once there was content: an empty answer must not commit, so
 // that End can still call it blank. A finish reason that is a fault, or that
-// nobody knows, is a Fault. The stream is whole once each candidate has its
-// finish reason, or the prompt was blocked: there is no terminal event.
+// nobody knows, is a Fault; an error event behind the others is Quiet. The
+// stream is whole once each candidate has its finish reason, or the prompt was
+// blocked: there is no terminal event.
 func (Room) Reader(r *wire.Request, a *wire.Reply) wire.StreamReader {
 	return &reader{Stream: follow.Begin(r, a, backstop.Gemini)}
 }
@@ -43,6 +44,8 @@ func (d *reader) Event(ev *sse.Event) wire.Signal {
 	}
 	c, ok := parse(ev)
 	switch {
+	case (!ok && intake.Filled(c.fault) || ev.Name == "error") && d.Told():
+		return wire.Signal{Kind: wire.Quiet}
 	case !ok && intake.Filled(c.fault), ev.Name == "error":
 		return d.Broken(wire.Judge(d.seen(ev)))
 	case !ok:

@@ -117,7 +117,7 @@ func (d *reader) progress(ev *sse.Event, data []byte) wire.Signal {
 
 // inBand judges an error event.
 func (d *reader) inBand(ev *sse.Event, data []byte) wire.Signal {
-	if d.Speaks && d.Ends.Whole(false) {
+	if d.Told() {
 		return wire.Signal{Kind: wire.Quiet}
 	}
 	return d.Broken(JudgeEvent(d.request, d.seen(ev, data)))

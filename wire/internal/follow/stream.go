@@ -61,6 +61,10 @@ func (s *Stream) Count(input, output int) {
 	s.Input, s.Output = max(s.Input, input), max(s.Output, output)
 }
 
+// Told reports whether the answer is whole and its caller knows so: what is said
+// of errors behind it is not for it.
+func (s *Stream) Told() bool { return s.Speaks && s.Ends.Whole(false) }
+
 // Usage implements wire.StreamReader.
 func (s *Stream) Usage() (input, output int) { return s.Input, s.Output }
 
