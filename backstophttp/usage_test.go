@@ -15,12 +15,15 @@ func TestWhatComesBehindTheFinishReasonIsWaitedFor(t *testing.T) {
 		usage  int
 		took   time.Duration
 	}{
-		"while the clock is looked at": {[]string{voiceP.say("a"), "wait:5s", voiceP.say("b"), "wait:4950ms", voiceP.end("stop"), "wait:100ms", voiceP.usage(2), "wait:100ms", done}, 2, 10150 * time.Millisecond},
-		"for long":                     {[]string{voiceP.say("a"), "wait:5s", voiceP.end("stop"), "wait:9s", voiceP.usage(2), done}, 2, 14 * time.Second},
-		"not for ever":                 {[]string{voiceP.say("a"), "wait:5s", voiceP.end("stop"), "hang"}, 0, 15 * time.Second},
+		"while the clock is looked at": {[]string{voiceP.say("a large piece"), "wait:5s", voiceP.say("b"), "wait:4950ms", voiceP.end("stop"), "wait:100ms", voiceP.usage(2), "wait:100ms", done}, 2, 10150 * time.Millisecond},
+		"for long":                     {[]string{voiceP.say("a large piece"), "wait:5s", voiceP.end("stop"), "wait:9s", voiceP.usage(2), done}, 2, 14 * time.Second},
+		"not for ever":                 {[]string{voiceP.say("a large piece"), "wait:5s", voiceP.end("stop"), "hang"}, 0, 15 * time.Second},
 	} {
 		for kind, change := range map[string]func(*backstop.Plan){
-			"":               nil,
+			"": nil,
+			" beside a floor and comments": func(p *backstop.Plan) {
+				p.Upstreams[0].Timeouts.Drip, p.Routes[0].Stream.Keepalive = 8, 3*time.Second
+			},
 			" beside hedges": func(p *backstop.Plan) { p.Routes[0].Hedge.After = time.Second },
 		} {
 			t.Run(name+kind, func(t *testing.T) {

@@ -82,18 +82,22 @@ func (r *run) watch() {
 
 // lingers looks after an attempt of which all is here but the end of its stream:
 // if that does not come it is no stall. What may come in front of it, as the
-// usage does, is waited for as long as for any other token: the engine's clock
-// may be an old one, which tokens have moved on since.
+// usage does, is waited for as long as for any other token, and the engine is
+// not asked meanwhile: of a whole answer it has nothing to decide.
 func (r *run) lingers(now time.Time, a *attempt) bool {
-	if r.until.IsZero() || now.Before(r.until) || !a.complete() {
+	idle := a.step.Upstream.Timeouts.Idle
+	switch end := a.spoke.Add(idle); {
+	case !a.complete(), idle == 0 && (r.until.IsZero() || now.Before(r.until)):
 		return false
-	}
-	if end := a.spoke.Add(a.step.Upstream.Timeouts.Idle); now.Before(end) {
+	case !now.Before(end):
+		a.finished = true
+		a.cancel()
+	default:
+		if r.remind(now); r.gone {
+			a.cancel()
+		}
 		r.arm(end)
-		return true
 	}
-	a.finished = true
-	a.cancel()
 	return true
 }
 
