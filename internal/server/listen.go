@@ -17,10 +17,15 @@ const (
 	headBytes = 64 << 10
 )
 
-// NewHTTP returns an HTTP/1.1 server with the limits of every Backstop
+// NewHTTP returns an HTTP/1.1 server for small requests and answers: beside the
+// limits of every Backstop listener it gives a body time to come and each write
+// time to be taken.
+func NewHTTP(h http.Handler, log *slog.Logger) *http.Server { return newHTTP(timed(h), log) }
+
+// newHTTP returns an HTTP/1.1 server with the limits of every Backstop
 // listener. Its own complaints, which are about the peers' bytes, are logged
 // at debug.
-func NewHTTP(h http.Handler, log *slog.Logger) *http.Server {
+func newHTTP(h http.Handler, log *slog.Logger) *http.Server {
 	var plain http.Protocols
 	plain.SetHTTP1(true)
 	return &http.Server{

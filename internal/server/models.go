@@ -24,7 +24,7 @@ func exactModels(p *backstop.Plan) []string {
 }
 
 // list answers with the models that the caller may name.
-func (s *Server) list(w http.ResponseWriter, v *visit) {
+func (s *Server) list(w http.ResponseWriter, r *http.Request, v *visit) {
 	models := []any{}
 	var first, last any
 	for _, name := range v.plane.models {
@@ -38,11 +38,11 @@ func (s *Server) list(w http.ResponseWriter, v *visit) {
 	}
 	switch v.dialect {
 	case backstop.Anthropic:
-		s.write(w, http.StatusOK, marshal(map[string]any{"data": models, "has_more": false, "first_id": first, "last_id": last}))
+		s.answer(w, r, v, http.StatusOK, marshal(map[string]any{"data": models, "has_more": false, "first_id": first, "last_id": last}))
 	case backstop.Gemini:
-		s.write(w, http.StatusOK, marshal(map[string]any{"models": models}))
+		s.answer(w, r, v, http.StatusOK, marshal(map[string]any{"models": models}))
 	default:
-		s.write(w, http.StatusOK, marshal(map[string]any{"object": "list", "data": models}))
+		s.answer(w, r, v, http.StatusOK, marshal(map[string]any{"object": "list", "data": models}))
 	}
 }
 
@@ -50,7 +50,7 @@ func (s *Server) list(w http.ResponseWriter, v *visit) {
 func (s *Server) model(w http.ResponseWriter, r *http.Request, v *visit) {
 	for _, name := range v.plane.models {
 		if name == v.at.model && v.caller.allows(name) {
-			s.write(w, http.StatusOK, marshal(modelObject(v.dialect, name, v.plane.since)))
+			s.answer(w, r, v, http.StatusOK, marshal(modelObject(v.dialect, name, v.plane.since)))
 			return
 		}
 	}

@@ -23,8 +23,8 @@ const (
 	clampWait   = 10 * time.Second // no caller is told to wait longer
 )
 
-// refuse answers with an error in the caller's dialect, deals with a body that
-// nobody will read, and records the call if its caller is known.
+// refuse answers with an error in the caller's dialect, and records the call if
+// its caller is known.
 func (s *Server) refuse(w http.ResponseWriter, r *http.Request, v *visit, f *backstop.Failure) {
 	h := w.Header()
 	h["X-Should-Retry"] = []string{strconv.FormatBool(f.Retryable)}
@@ -35,7 +35,6 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, v *visit, f *bac
 	if len(r.Header["Upgrade"]) > 0 || len(r.Header[framingHeader]) > 0 {
 		h["Connection"] = []string{"close"}
 	}
-	large := s.unread(w, r, v)
 	status := f.Status
 	if status == 0 {
 		status = f.Code.Status()
@@ -44,11 +43,22 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, v *visit, f *bac
 	if v.array {
 		body = append(append([]byte{'['}, body...), ']')
 	}
-	s.write(w, status, body)
+	s.answer(w, r, v, status, body)
+	s.note(r, v, f, status)
+}
+
+// answer sends an answer of our own, nil = without a body, and deals with what
+// the request has of one: nobody will read that, and it may never come.
+func (s *Server) answer(w http.ResponseWriter, r *http.Request, v *visit, status int, body []byte) {
+	large := s.unread(w, r, v)
+	if body == nil {
+		w.WriteHeader(status)
+	} else {
+		s.write(w, status, body)
+	}
 	if large {
 		linger(w, r)
 	}
-	s.note(r, v, f, status)
 }
 
 // note leaves a trace of a refusal: an event for a call, a line for a request

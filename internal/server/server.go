@@ -149,7 +149,7 @@ func New(o Options) *Server {
 	s.conns.most = orDefault(int64(o.MaxConns), DefaultMaxConns)
 	s.epoch = s.clock()
 	s.lines = limit.NewRate(2, 10, s.epoch)
-	s.http = NewHTTP(s, s.log)
+	s.http = newHTTP(s, s.log)
 	return s
 }
 

@@ -107,12 +107,12 @@ func (s *Server) route(w http.ResponseWriter, r *http.Request, v *visit) {
 	if r.Method == http.MethodOptions {
 		// No CORS header: pages of other origins stay outside.
 		w.Header().Set("Allow", v.at.methods)
-		w.WriteHeader(http.StatusNoContent)
+		s.answer(w, r, v, http.StatusNoContent, nil)
 		return
 	}
 	switch v.at.kind {
 	case listPlace:
-		s.list(w, v)
+		s.list(w, r, v)
 	case modelPlace:
 		s.model(w, r, v)
 	default:
@@ -134,7 +134,7 @@ func (s *Server) health(w http.ResponseWriter, r *http.Request, v *visit) {
 	default:
 		word = "ready"
 	}
-	s.write(w, status, []byte(`{"status":"`+word+`"}`))
+	s.answer(w, r, v, status, []byte(`{"status":"`+word+`"}`))
 }
 
 // contain keeps a panic to its own call: the connection is cut and the place
