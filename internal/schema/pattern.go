@@ -3,55 +3,61 @@ package schema
 import (
 	"regexp"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/dlclark/regexp2"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-const (
-	// patternTime bounds one match: look-ahead makes matching exponential in
-	// the worst case.
-	patternTime = 20 * time.Millisecond
-	// patternRest is how many matches a pattern that ran out of time sits
-	// out, so that one document cannot spend its limit for every string.
-	patternRest = 1000
-)
+// patternTime bounds one match: look-ahead makes matching exponential in the
+// worst case. It is looked at now and then, so a match may take ten times as
+// long. After one that ran out of time none is tried in the same document: it
+// may have thousands of strings, and a schema thousands of patterns.
+const patternTime = 20 * time.Millisecond
 
 // compilePattern compiles a pattern of JSON Schema, which is ECMAScript's.
 // Most are the same for Go's own engine, which takes linear time; it lacks
 // look-ahead and reads \s more narrowly.
-func compilePattern(s string) (jsonschema.Regexp, error) {
-	if !strings.Contains(s, `\s`) && !strings.Contains(s, `\S`) {
-		if re, err := regexp.Compile(s); err == nil {
-			return re, nil
+func (s *steps) compilePattern(text string) (jsonschema.Regexp, error) {
+	if !strings.Contains(text, `\s`) && !strings.Contains(text, `\S`) {
+		if re, err := regexp.Compile(text); err == nil {
+			return &linear{re, s}, nil
 		}
 	}
-	re, err := regexp2.Compile(s, regexp2.ECMAScript)
+	re, err := regexp2.Compile(text, regexp2.ECMAScript)
 	if err != nil {
 		return nil, err
 	}
 	re.MatchTimeout = patternTime
-	return &pattern{Regexp: re}, nil
+	return &pattern{re, s}, nil
 }
 
+// linear is a pattern whose matches take a time that the text's length says.
+type linear struct {
+	*regexp.Regexp
+	steps *steps
+}
+
+// MatchString counts its steps.
+func (p *linear) MatchString(s string) bool {
+	p.steps.take(len(s) / bytesPerMatch)
+	return p.Regexp.MatchString(s)
+}
+
+// pattern is one whose matches may take any time.
 type pattern struct {
 	*regexp2.Regexp
-	rests atomic.Int64
+	steps *steps
 }
 
 // MatchString treats a match that ran out of time as a match: what could not
 // be checked is not a violation.
 func (p *pattern) MatchString(s string) bool {
-	if p.rests.Load() > 0 {
-		p.rests.Add(-1)
+	p.steps.take(len(s) / bytesPerMatch)
+	if p.steps.late {
 		return true
 	}
 	ok, err := p.Regexp.MatchString(s)
-	if err != nil {
-		p.rests.Store(patternRest)
-		return true
-	}
-	return ok
+	p.steps.late = err != nil
+	return ok || err != nil
 }

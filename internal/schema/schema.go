@@ -11,6 +11,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"math"
 	"sync"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -23,9 +24,13 @@ const (
 	mostSchemas = 512
 	// largest is the longest schema that is compiled.
 	largest = 1 << 20
+	// mostWeight bounds what is kept of all of them, in rules and half KiBs of
+	// text: about 64 MiB.
+	mostWeight = 32 << 10
 	// mostIdle is how many compiled copies of one schema are kept for calls
-	// at the same time.
+	// at the same time, if it is no larger than small.
 	mostIdle = 4
+	small    = 512
 )
 
 // ErrTooLarge is the reason why a schema beyond the bounds is not compiled.
@@ -37,13 +42,22 @@ type Cache struct {
 	mu   sync.Mutex
 	most int
 	seen map[[sha256.Size]byte]*entry
-	ring [][sha256.Size]byte // in the order of their coming, the oldest at next
-	next int
+	line [][sha256.Size]byte // in the order of their coming
+
+	weight int // of all that are kept
 }
 
 type entry struct {
 	compiled *Compiled
 	err      error
+}
+
+// weight is what an entry costs.
+func (e *entry) weight() int {
+	if e.compiled == nil {
+		return 1
+	}
+	return 1 + e.compiled.rules + len(e.compiled.source)>>9
 }
 
 // NewCache keeps at most n schemas; 0 means 512.
@@ -67,7 +81,7 @@ func (c *Cache) Compile(source []byte) (*Compiled, error) {
 	return e.compiled, e.err
 }
 
-// keep stores an entry in the place of the oldest one.
+// keep stores an entry and forgets the oldest ones in its place.
 func (c *Cache) keep(key [sha256.Size]byte, e *entry) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -80,19 +94,19 @@ func (c *Cache) keep(key [sha256.Size]byte, e *entry) {
 	if c.seen[key] != nil {
 		return
 	}
-	if len(c.ring) < c.most {
-		c.ring = append(c.ring, key)
-	} else {
-		delete(c.seen, c.ring[c.next])
-		c.ring[c.next] = key
-		c.next = (c.next + 1) % c.most
+	c.seen[key], c.line = e, append(c.line, key)
+	c.weight += e.weight()
+	for len(c.line) > c.most || c.weight > mostWeight && len(c.line) > 1 {
+		c.weight -= c.seen[c.line[0]].weight()
+		delete(c.seen, c.line[0])
+		c.line = c.line[1:]
 	}
-	c.seen[key] = e
 }
 
 // Compiled is one schema. It is a jsonfix.Schema, safe for concurrent use.
 type Compiled struct {
 	source []byte
+	rules  int
 	shape  *jsonfix.Shape
 	mu     sync.Mutex
 	idle   []*checker
@@ -104,6 +118,7 @@ var _ jsonfix.Schema = (*Compiled)(nil)
 // the steps of that call.
 type checker struct {
 	schema *jsonschema.Schema
+	rules  int // that it has
 	steps  *steps
 }
 
@@ -116,7 +131,7 @@ func compile(source []byte) (*Compiled, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Compiled{source: source, shape: shape, idle: []*checker{first}}, nil
+	return &Compiled{source: source, rules: first.rules, shape: shape, idle: []*checker{first}}, nil
 }
 
 func newChecker(source []byte) (*checker, error) {
@@ -124,10 +139,13 @@ func newChecker(source []byte) (*checker, error) {
 	if err != nil {
 		return nil, errors.New("the schema is not JSON; give a JSON Schema object")
 	}
-	k := &checker{steps: &steps{}}
+	k := &checker{steps: &steps{left: math.MaxInt}}
+	if k.rules, err = weigh(doc); err != nil {
+		return nil, err
+	}
 	c := jsonschema.NewCompiler()
 	c.UseLoader(nothing{})
-	c.UseRegexpEngine(compilePattern)
+	c.UseRegexpEngine(k.steps.compilePattern)
 	c.RegisterVocabulary(k.steps.vocabulary())
 	c.AssertVocabs()
 	const name = "backstop:///schema.json"
@@ -184,7 +202,7 @@ func (s *Compiled) take() *checker {
 func (s *Compiled) give(k *checker) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.idle) < mostIdle {
+	if len(s.idle) == 0 || len(s.idle) < mostIdle && s.rules <= small {
 		s.idle = append(s.idle, k)
 	}
 }

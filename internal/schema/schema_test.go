@@ -103,6 +103,10 @@ func TestASchemaThatCannotBeUsedValidatesNothing(t *testing.T) {
 		"with a local file":   `{"$ref":"file:///etc/passwd"}`,
 		"with a wild pattern": `{"pattern":"("}`,
 		"far too long":        `{"description":"` + strings.Repeat("x", largest) + `"}`,
+		"of too many parts":   `{"allOf":[` + strings.Repeat("{},", mostRules) + `{}]}`,
+		"of too many words":   `{"allOf":[` + strings.Repeat("true,", mostRules) + `{}]}`,
+		"that lies too deep":  strings.Repeat(`{"not":`, deepest+1) + `{}` + strings.Repeat(`}`, deepest+1),
+		"with a long name":    `{"properties":{"` + strings.Repeat("x", 1<<10) + `":{"allOf":[` + strings.Repeat("{},", 1<<10) + `{}]}}}`,
 	} {
 		if _, err := c.Compile([]byte(s)); err == nil {
 			t.Errorf("a schema %s compiles", name)
@@ -136,6 +140,48 @@ func TestPatternsKnowLookAheadAndEndInTime(t *testing.T) {
 	}
 }
 
+// TestManyRulesOverOneLongValueAreNotAllTried: each of these documents breaks
+// every rule, and what counts as following them was not looked at.
+func TestManyRulesOverOneLongValueAreNotAllTried(t *testing.T) {
+	all := func(n int, rule string) []byte {
+		return []byte(`{"allOf":[` + strings.TrimSuffix(strings.Repeat(rule+",", n), ",") + `]}`)
+	}
+	long := []byte(`"` + strings.Repeat("xa", 100_000) + `!"`)
+	list := []byte(`[` + strings.Repeat("[],", 20_000) + `1]`)
+	for name, c := range map[string]struct {
+		rule     string
+		document []byte
+	}{
+		"patterns over a long text":            {`{"pattern":"^y"}`, long},
+		"patterns with \\s over a long text":   {`{"pattern":"^y\\s"}`, long},
+		"lengths of a long text":               {`{"maxLength":5}`, long},
+		"members of a long list":               {`{"uniqueItems":true}`, list},
+		"members of a long list, by their sum": {`{"maxItems":5}`, list},
+	} {
+		if validate(NewCache(0), all(10, c.rule), c.document) == nil {
+			t.Errorf("ten %s are too many", name)
+		}
+		if validate(NewCache(0), all(1000, c.rule), c.document) != nil {
+			t.Errorf("a thousand %s are all tried", name)
+		}
+	}
+}
+
+func TestBehindAPatternThatRanOutOfTimeNoneIsTried(t *testing.T) {
+	const slow, quick = `{"pattern":"^(?=a)(a+)+$"}`, `{"pattern":"^x\\s"}`
+	document := []byte(`"` + strings.Repeat("a", 60) + `!"`)
+	s, err := compile([]byte(`{"allOf":[` + slow + `,` + quick + `]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if wrong := s.Validate(document); len(wrong) > 0 {
+		t.Errorf("got %v", wrong)
+	}
+	if wrong := s.Validate([]byte(`"b"`)); len(wrong) == 0 {
+		t.Error("nor in the next document")
+	}
+}
+
 func TestNestedUnionsEndInTime(t *testing.T) {
 	s := `{"$ref":"#/$defs/n","$defs":{"n":{"anyOf":[{"properties":{"c":{"$ref":"#/$defs/n"},"x":{"type":"string"}},"required":["z"]},{"properties":{"c":{"$ref":"#/$defs/n"}},"required":["y"]}]}}}`
 	doc := strings.Repeat(`{"c":`, 60) + `1` + strings.Repeat(`}`, 60)
@@ -164,12 +210,52 @@ func TestTheCacheIsBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if len(c.seen) != 3 || len(c.ring) != 3 {
+	if len(c.seen) != 3 || len(c.line) != 3 {
 		t.Errorf("%d schemas are kept, want 3", len(c.seen))
 	}
 	a, _ := c.Compile([]byte(`{"maxLength":9}`))
 	b, _ := c.Compile([]byte(`{"maxLength":9}`))
 	if a != b {
 		t.Error("the same schema is compiled twice")
+	}
+}
+
+func TestLargeSchemasFillTheCacheSooner(t *testing.T) {
+	c := NewCache(0)
+	for i := range 40 {
+		if _, err := c.Compile([]byte(fmt.Sprintf(`{"maxLength":%d,"allOf":[`, i) + strings.Repeat("{},", 1000) + `{}]}`)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range 10 {
+		if _, err := c.Compile([]byte(fmt.Sprintf(`{"maxLength":%d,"description":"`, i) + strings.Repeat("x", largest/2) + `"}`)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	weight := 0
+	for _, e := range c.seen {
+		weight += e.weight()
+	}
+	if len(c.seen) != len(c.line) || weight != c.weight || weight > mostWeight || len(c.seen) < 20 {
+		t.Errorf("%d schemas of %d in line weigh %d, counted as %d", len(c.seen), len(c.line), weight, c.weight)
+	}
+}
+
+func TestFewCopiesOfALargeSchemaAreKept(t *testing.T) {
+	for n, want := range map[int]int{small / 2: mostIdle, small + 1: 1} {
+		s, err := compile([]byte(`{"allOf":[` + strings.Repeat("{},", n) + `{}]}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out []*checker
+		for range 2 * mostIdle {
+			out = append(out, s.take())
+		}
+		for _, k := range out {
+			s.give(k)
+		}
+		if len(s.idle) != want {
+			t.Errorf("%d copies of a schema of %d parts are kept, want %d", len(s.idle), n, want)
+		}
 	}
 }

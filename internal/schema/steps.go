@@ -12,11 +12,25 @@ import (
 const (
 	leastSteps   = 20_000
 	stepsPerByte = 2
+	// A long string costs a schema object a step for each bytesPerLook, a
+	// pattern one for each bytesPerMatch, and an array or object one for each
+	// membersPerLook: a rule may go through all of them.
+	bytesPerLook, bytesPerMatch, membersPerLook = 64, 16, 8
 )
 
 // steps counts in one call. Its vocabulary has no keyword: it puts a counter
 // into every schema object.
-type steps struct{ left int }
+type steps struct {
+	left int
+	late bool // a pattern ran out of time
+}
+
+// take counts n steps.
+func (s *steps) take(n int) {
+	if s.left -= n; s.left < 0 {
+		panic(exhausted{})
+	}
+}
 
 // exhausted is the panic that ends a call that takes too many steps; check
 // recovers it.
@@ -29,16 +43,23 @@ func (s *steps) vocabulary() *jsonschema.Vocabulary {
 	}
 }
 
-// Validate counts one step.
-func (s *steps) Validate(*jsonschema.ValidatorContext, any) {
-	if s.left--; s.left < 0 {
-		panic(exhausted{})
+// Validate counts the look of one schema object at a value.
+func (s *steps) Validate(_ *jsonschema.ValidatorContext, v any) {
+	n := 1
+	switch v := v.(type) {
+	case string:
+		n += len(v) / bytesPerLook
+	case []any:
+		n += len(v) / membersPerLook
+	case map[string]any:
+		n += len(v) / membersPerLook
 	}
+	s.take(n)
 }
 
 // check validates a decoded document of a length in bytes.
 func (k *checker) check(doc any, length int) (wrong []jsonfix.Violation) {
-	k.steps.left = leastSteps + stepsPerByte*length
+	k.steps.left, k.steps.late = leastSteps+stepsPerByte*length, false
 	defer func() {
 		switch r := recover().(type) {
 		case nil:
