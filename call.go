@@ -226,7 +226,7 @@ func (c *Call) paused(now time.Time) {
 		a.drip = dripFloor{}
 	}
 	if c.answered == nil && !c.committed && now.After(c.deadline.Add(-time.Second)) {
-		c.deadline = now.Add(c.route.Deadline)
+		c.deadline = now.Add(c.bound())
 	}
 }
 

@@ -124,11 +124,17 @@ func (e *Engine) Begin(now time.Time, r Request) *Call {
 			Message: "no route serves the model " + quoted(r.Model) + "; GET /v1/models lists the names"})
 		return c
 	}
-	c.deadline = now.Add(c.route.Deadline)
-	if r.Timeout > 0 && r.Timeout < c.route.Deadline {
-		c.deadline = now.Add(r.Timeout)
-	}
+	c.deadline = now.Add(c.bound())
 	return c
+}
+
+// bound is the time that the call has up to its first token: the route's, or a
+// shorter one of the caller's own.
+func (c *Call) bound() time.Duration {
+	if d := c.req.Timeout; d > 0 && d < c.route.Deadline {
+		return d
+	}
+	return c.route.Deadline
 }
 
 // Paused tells the engine that the process stood still: evidence from calls

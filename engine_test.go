@@ -464,3 +464,23 @@ func TestRepeatedHangsDoNotSwitchTheEvidenceOff(t *testing.T) {
 	}
 	w.checkIdle()
 }
+
+func TestAPauseDoesNotLengthenTheTimeThatACallerGives(t *testing.T) {
+	for timeout, most := range map[time.Duration]time.Duration{
+		2 * time.Second: 3500 * time.Millisecond,
+		0:               16 * time.Second,
+	} {
+		w := newWorld(t, pair())
+		w.acts["primary"], w.acts["backup"] = silent, silent
+		run := w.begin(Request{Timeout: timeout, NoFallback: true, NoLocal: true})
+		w.at(1500*time.Millisecond, func() {
+			run.call.Observe(w.now, 0, Mark{Kind: Paused})
+			w.step(run)
+		})
+		run.waits++ // the process stands still until then: its timers are late
+		w.run(time.Minute)
+		if run.answered.Failure == nil || run.took() > most {
+			t.Errorf("with %s: over after %s: %v", timeout, run.took(), run.answered.Failure)
+		}
+	}
+}
