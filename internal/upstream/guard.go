@@ -34,6 +34,8 @@ var private = prefixes(
 // embedding are IPv6 ranges whose last or next bits are an IPv4 address.
 var (
 	nat64     = netip.MustParsePrefix("64:ff9b::/96")
+	nat64Own  = netip.MustParsePrefix("64:ff9b:1::/48") // of the network that one is in (RFC 8215)
+	siit      = netip.MustParsePrefix("::ffff:0:0:0/96")
 	sixToFour = netip.MustParsePrefix("2002::/16")
 	compat    = netip.MustParsePrefix("::/96")
 )
@@ -67,7 +69,7 @@ func plainAddr(ip netip.Addr) netip.Addr {
 	}
 	b := ip.As16()
 	switch {
-	case nat64.Contains(ip), compat.Contains(ip) && ip != netip.IPv6Loopback() && ip != netip.IPv6Unspecified():
+	case nat64.Contains(ip), nat64Own.Contains(ip), siit.Contains(ip), compat.Contains(ip) && ip != netip.IPv6Loopback() && ip != netip.IPv6Unspecified():
 		return netip.AddrFrom4([4]byte(b[12:]))
 	case sixToFour.Contains(ip):
 		return netip.AddrFrom4([4]byte(b[2:6]))

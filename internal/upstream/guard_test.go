@@ -35,6 +35,11 @@ func TestGuard(t *testing.T) {
 		"::ffff:169.254.169.254":   forbidden,
 		"64:ff9b::169.254.169.254": forbidden,
 		"::169.254.169.254":        forbidden,
+		"64:ff9b:1::a9fe:a9fe":     forbidden,
+		"64:ff9b:1::10.0.0.1":      private,
+		"64:ff9b:1:a9fe:a9:fe00::": forbidden, // four bytes at another place: no address at all
+		"::ffff:0:169.254.169.254": forbidden,
+		"::ffff:0:127.0.0.1":       private,
 		"2002:a9fe:a9fe::1":        forbidden,
 		"fe80::1":                  forbidden,
 		"fe80::1%eth0":             forbidden,
