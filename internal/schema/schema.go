@@ -118,7 +118,7 @@ var _ jsonfix.Schema = (*Compiled)(nil)
 // the steps of that call.
 type checker struct {
 	schema *jsonschema.Schema
-	rules  int // that it has
+	scale  scale
 	steps  *steps
 }
 
@@ -131,7 +131,7 @@ func compile(source []byte) (*Compiled, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Compiled{source: source, rules: first.rules, shape: shape, idle: []*checker{first}}, nil
+	return &Compiled{source: source, rules: first.scale.rules, shape: shape, idle: []*checker{first}}, nil
 }
 
 func newChecker(source []byte) (*checker, error) {
@@ -140,7 +140,7 @@ func newChecker(source []byte) (*checker, error) {
 		return nil, errors.New("the schema is not JSON; give a JSON Schema object")
 	}
 	k := &checker{steps: &steps{left: math.MaxInt}}
-	if k.rules, err = weigh(doc); err != nil {
+	if k.scale, err = weigh(doc); err != nil {
 		return nil, err
 	}
 	c := jsonschema.NewCompiler()

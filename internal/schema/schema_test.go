@@ -167,6 +167,35 @@ func TestManyRulesOverOneLongValueAreNotAllTried(t *testing.T) {
 	}
 }
 
+// TestRulesThatLeadToOthersDoNotOverflowTheStack: that would end the process.
+func TestRulesThatLeadToOthersDoNotOverflowTheStack(t *testing.T) {
+	chain := func(n int, link string) []byte {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, `"n%d":`+link+`,`, i, i+1)
+		}
+		fmt.Fprintf(&b, `"n%d":{"properties":{"a":{"$ref":"#/$defs/n0"}},"type":"object"}`, n)
+		return []byte(`{"$ref":"#/$defs/n0","$defs":{` + b.String() + `}}`)
+	}
+	nested := func(n int) []byte {
+		return []byte(strings.Repeat(`{"a":`, n) + "1" + strings.Repeat("}", n))
+	}
+	for name, link := range map[string]string{
+		"references":   `{"$ref":"#/$defs/n%d"}`,
+		"unions":       `{"anyOf":[{"oneOf":[{"$ref":"#/$defs/n%d"}]}]}`,
+		"conditions":   `{"if":true,"then":{"$ref":"#/$defs/n%d"}}`,
+		"negations":    `{"not":{"not":{"$ref":"#/$defs/n%d"}}}`,
+		"dependencies": `{"dependentSchemas":{"a":{"$ref":"#/$defs/n%d"}},"type":"object"}`,
+	} {
+		if validate(NewCache(0), chain(600, link), nested(900)) != nil {
+			t.Errorf("%s: a document far too deep is checked", name)
+		}
+		if validate(NewCache(0), chain(100, link), nested(40)) == nil {
+			t.Errorf("%s: a document of forty levels is not checked", name)
+		}
+	}
+}
+
 func TestBehindAPatternThatRanOutOfTimeNoneIsTried(t *testing.T) {
 	const slow, quick = `{"pattern":"^(?=a)(a+)+$"}`, `{"pattern":"^x\\s"}`
 	document := []byte(`"` + strings.Repeat("a", 60) + `!"`)

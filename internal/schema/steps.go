@@ -59,6 +59,9 @@ func (s *steps) Validate(_ *jsonschema.ValidatorContext, v any) {
 
 // check validates a decoded document of a length in bytes.
 func (k *checker) check(doc any, length int) (wrong []jsonfix.Violation) {
+	if k.scale.overflows(doc) {
+		return nil
+	}
 	k.steps.left, k.steps.late = leastSteps+stepsPerByte*length, false
 	defer func() {
 		switch r := recover().(type) {
