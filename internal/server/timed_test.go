@@ -110,23 +110,30 @@ func TestAServerOfSmallRequestsDoesNotWaitForAReader(t *testing.T) {
 }
 
 func TestAServerOfSmallRequestsWaitsForItsHandler(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := func(w http.ResponseWriter, r *http.Request) {
-			for range 3 {
-				select {
-				case <-r.Context().Done():
-					return
-				case <-time.After(time.Minute):
-				}
-				_, _ = io.WriteString(w, "profiled ")
-				_ = http.NewResponseController(w).Flush()
+	h := func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.ReadAll(r.Body)
+		for range 3 {
+			select {
+			case <-r.Context().Done():
+				return
+			case <-time.After(time.Minute):
 			}
+			_, _ = io.WriteString(w, "profiled ")
+			_ = http.NewResponseController(w).Flush()
 		}
-		onPipe(h, func(peer net.Conn) {
-			_, _ = io.WriteString(peer, "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
-			if answer, _ := io.ReadAll(peer); strings.Count(string(answer), "profiled ") != 3 {
-				t.Errorf("got %q", answer)
-			}
+	}
+	for name, body := range map[string]string{
+		"no body":          "\r\n",
+		"a body":           "Content-Length: 4\r\n\r\nbody",
+		"a body in chunks": "Transfer-Encoding: chunked\r\n\r\n4\r\nbody\r\n0\r\n\r\n",
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			onPipe(h, func(peer net.Conn) {
+				_, _ = io.WriteString(peer, "POST / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"+body)
+				if answer, _ := io.ReadAll(peer); strings.Count(string(answer), "profiled ") != 3 {
+					t.Errorf("%s: got %q", name, answer)
+				}
+			})
 		})
-	})
+	}
 }
