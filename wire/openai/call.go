@@ -73,7 +73,7 @@ func (f *functionSum) add(b []byte, s span) {
 		case "name":
 			f.addName(b, m.val)
 		case "arguments":
-			f.arguments.add(b, m.val)
+			f.arguments.addWritten(b, m.val)
 		case "input":
 			f.input.add(b, m.val)
 		default:

@@ -159,6 +159,8 @@ func (d *decoder) call(b []byte, s span, c *choiceParts, place int) {
 	more := []byte(nil)
 	if arguments := member(b, f, "arguments"); arguments.filled(b) {
 		more = appendDecoded(nil, arguments.inner(b))
+	} else {
+		more = []byte(written(b, arguments))
 	}
 	switch {
 	case !at.named && !name.filled(b):

@@ -130,7 +130,7 @@ func (h *hubRead) calls(t *wire.Turn, v span) {
 			continue
 		}
 		t.Parts = append(t.Parts, wire.Part{
-			Kind: wire.PartToolCall, ID: str(b, member(b, e.val, "id")), Name: str(b, member(b, f, "name")), Arguments: str(b, member(b, f, "arguments")),
+			Kind: wire.PartToolCall, ID: str(b, member(b, e.val, "id")), Name: str(b, member(b, f, "name")), Arguments: written(b, member(b, f, "arguments")),
 		})
 	}
 }

@@ -94,6 +94,16 @@ func (p *piece) add(b []byte, s span) {
 	}
 }
 
+// addWritten adds what a tool is called with, which may be no string: see written.
+func (p *piece) addWritten(b []byte, s span) {
+	if !s.is(b, '{') {
+		p.add(b, s)
+		return
+	}
+	quoted := appendString(nil, written(b, s))
+	p.there, p.raw = true, append(p.raw, quoted[1:len(quoted)-1]...)
+}
+
 func (p *piece) seen() bool { return p.there || p.null }
 
 // appendTo writes the string, or null if only null was seen.

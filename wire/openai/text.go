@@ -30,6 +30,19 @@ func str(b []byte, s span) string {
 	return string(plain(s.inner(b)))
 }
 
+// written is the JSON text that a tool is called with. It is to be a string;
+// some servers write the object itself. An empty one says nothing yet: it may
+// stand where the pieces of a stream begin.
+func written(b []byte, s span) string {
+	switch {
+	case s.is(b, '"'):
+		return str(b, s)
+	case holds(b, s, '{'):
+		return string(s.of(b))
+	}
+	return ""
+}
+
 // spoken is str with halves of characters, see wire.Spoken.
 func spoken(b []byte, s span) string { return string(appendDecoded(nil, s.inner(b))) }
 

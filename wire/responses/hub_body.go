@@ -54,9 +54,18 @@ func decodeItem(to *[]wire.Part, item gjson.Result) {
 		appendPart(to, wire.PartReasoning, thought(item))
 	case "function_call":
 		*to = append(*to, wire.Part{
-			Kind: wire.PartToolCall, ID: item.Get("call_id").Str, Name: item.Get("name").Str, Arguments: item.Get("arguments").Str,
+			Kind: wire.PartToolCall, ID: item.Get("call_id").Str, Name: item.Get("name").Str, Arguments: written(item.Get("arguments")),
 		})
 	}
+}
+
+// written is the JSON text that a tool is called with. It is to be a string;
+// some servers write the object itself.
+func written(arguments gjson.Result) string {
+	if arguments.IsObject() {
+		return arguments.Raw
+	}
+	return arguments.Str
 }
 
 // appendPart adds a text, if it is one.

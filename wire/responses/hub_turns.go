@@ -45,7 +45,7 @@ func (h *hubRead) item(v gjson.Result, at string) {
 			h.Refuse(at, "%s is a function_call without call_id or name", at)
 		}
 		t := h.modelTurn(at)
-		t.Parts = append(t.Parts, wire.Part{Kind: wire.PartToolCall, ID: id, Name: v.Get("name").Str, Arguments: v.Get("arguments").Str})
+		t.Parts = append(t.Parts, wire.Part{Kind: wire.PartToolCall, ID: id, Name: v.Get("name").Str, Arguments: written(v.Get("arguments"))})
 	case "function_call_output":
 		h.result(v, at)
 	case "reasoning":
