@@ -145,3 +145,29 @@ func TestAnEffortIsOneThatTheModelKnows(t *testing.T) {
 		}
 	}
 }
+
+// Pieces of text that have one string at the upstream stay apart, and a picture
+// in an instruction is not taken for nothing, wherever the instruction stands.
+func TestPiecesOfATextStayApart(t *testing.T) {
+	for name, c := range map[string]struct{ from, body, cannot, has string }{
+		"a tool's, to chat":        {"anthropic", `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"a"},{"role":"assistant","content":[{"type":"tool_use","id":"1","name":"f","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"1","content":[{"type":"text","text":"12"},{"type":"text","text":"3"}]}]}]}`, "", `"12\n3"`},
+		"an item's":                {"responses", `{"model":"m","input":[{"type":"function_call","call_id":"1","name":"f","arguments":"{}"},{"type":"function_call_output","call_id":"1","output":[{"type":"input_text","text":"12"},{"type":"input_text","text":"3"}]}]}`, "", `"12\n3"`},
+		"an instruction's":         {"anthropic", `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"a"},{"role":"system","content":[{"type":"text","text":"12"},{"type":"text","text":"3"}]},{"role":"user","content":"b"}]}`, "", `"12\n3"`},
+		"a picture in one":         {"anthropic", `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"a"},{"role":"system","content":[{"type":"text","text":"s"},{"type":"image","source":{"type":"url","url":"https://x"}}]},{"role":"user","content":"b"}]}`, "messages[1].content[1]", ""},
+		"a picture in the first":   {"responses", `{"model":"m","input":[{"role":"developer","content":[{"type":"input_text","text":"s"},{"type":"input_image","image_url":"https://x"}]},{"role":"user","content":"b"}]}`, "input[0].content[1]", ""},
+		"a picture of Gemini's":    {"gemini", `{"contents":[{"role":"system","parts":[{"text":"s"},{"inlineData":{"mimeType":"image/png","data":"aGk="}}]},{"role":"user","parts":[{"text":"b"}]}]}`, "contents[0].content[1]", ""},
+		"a picture that has words": {"openai", `{"model":"m","messages":[{"role":"system","content":[{"type":"text","text":"s"},{"type":"image_url","image_url":{"url":"https://x"}}]},{"role":"user","content":"b"}]}`, "", "https://x"},
+	} {
+		for to := range rooms {
+			if to == c.from || c.from != "openai" && to != "openai" && (to != "gemini" || !strings.HasPrefix(name, "a tool's") && !strings.HasPrefix(name, "an item's")) {
+				continue
+			}
+			t.Run(name+" to "+to, func(t *testing.T) {
+				out, losses := hub(t, c.from, to, []byte(c.body), nil)
+				if strings.Join(losses.Cannot, " ") != c.cannot || !strings.Contains(string(out.Body), c.has) {
+					t.Errorf("cannot %q, want %q; %s has no %s", losses.Cannot, c.cannot, out.Body, c.has)
+				}
+			})
+		}
+	}
+}

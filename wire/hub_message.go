@@ -1,5 +1,7 @@
 package wire
 
+import "strings"
+
 // Message is a whole answer in the words of the hub.
 type Message struct {
 	ID      string
@@ -8,6 +10,19 @@ type Message struct {
 	Choices []Choice
 	Usage   Usage
 	Asked   []byte // of [Head], only for EncodeBody
+}
+
+// Joined is the text of what a tool gave back, or of an instruction, where a
+// dialect has one string for it. Its pieces stay apart: "12" and "3" are not
+// "123".
+func Joined(parts []Part) string {
+	var list []string
+	for i := range parts {
+		if parts[i].Kind == PartText {
+			list = append(list, parts[i].Text)
+		}
+	}
+	return strings.Join(list, "\n")
 }
 
 // Choice is one of the answers.

@@ -133,6 +133,22 @@ func SwitchOf(on bool) Switch {
 	return Off
 }
 
+// Add adds a turn. An instruction before the first one is the prompt's, if it
+// is text: a picture in it has its place in the talk only.
+func (p *Prompt) Add(t Turn) {
+	text := t.Role == BySystem && len(p.Turns) == 0
+	for i := range t.Parts {
+		text = text && t.Parts[i].Kind == PartText
+	}
+	if !text {
+		p.Turns = append(p.Turns, t)
+		return
+	}
+	for i := range t.Parts {
+		p.System = append(p.System, t.Parts[i].Text)
+	}
+}
+
 // Role says who speaks in a turn.
 type Role uint8
 

@@ -226,12 +226,10 @@ func (c *contentList) result(part *wire.Part, at string) {
 		c.w.losses.Cannots(c.w.p, at) // nothing that was called
 		return
 	}
-	var text strings.Builder
 	var pictures []byte
 	for i := range part.Result {
 		switch r := &part.Result[i]; r.Kind {
 		case wire.PartText:
-			text.WriteString(r.Text)
 		case wire.PartImage:
 			b, ok := appendImage(pictures, r, len(pictures) > 0)
 			if !ok || hasPrefix(bare(c.w.model), early) {
@@ -253,7 +251,7 @@ func (c *contentList) result(part *wire.Part, at string) {
 		key = "error"
 	}
 	c.parts = append(append(append(c.parts, `,"response":{"`...), key...), `":`...)
-	c.parts = append(wire.AppendString(c.parts, text.String()), '}')
+	c.parts = append(wire.AppendString(c.parts, wire.Joined(part.Result)), '}')
 	if len(pictures) > 0 {
 		c.parts = append(append(append(c.parts, `,"parts":[`...), pictures...), ']')
 	}

@@ -29,7 +29,8 @@ func (w *hubWrite) messages() {
 		switch t.Role {
 		case wire.BySystem:
 			m := next("system")
-			m.raw("content", appendString(nil, joined(t.Parts, wire.PartText)))
+			w.onlyText(t.Parts, t.At)
+			m.raw("content", appendString(nil, wire.Joined(t.Parts)))
 			w.close(m)
 		case wire.ByAsker:
 			m := next("user")
@@ -133,14 +134,19 @@ func appendCalls(dst []byte, parts []wire.Part) []byte {
 // word for a tool's own failure but the text.
 func (w *hubWrite) returned(m *builder, t *wire.Turn) {
 	part := &t.Parts[0]
-	for i := range part.Result {
-		if part.Result[i].Kind != wire.PartText {
-			w.losses.Cannots(w.p, place(t.At+".content", i))
-		}
-	}
+	w.onlyText(part.Result, t.At)
 	if part.Failed {
 		w.losses.Lefts(w.p, t.At+".is_error")
 	}
 	m.raw("tool_call_id", appendString(nil, wire.ToolID(part.ID)))
-	m.raw("content", appendString(nil, joined(part.Result, wire.PartText)))
+	m.raw("content", appendString(nil, wire.Joined(part.Result)))
+}
+
+// onlyText notes what is no text where only text may stand.
+func (w *hubWrite) onlyText(parts []wire.Part, at string) {
+	for i := range parts {
+		if parts[i].Kind != wire.PartText {
+			w.losses.Cannots(w.p, place(at+".content", i))
+		}
+	}
 }

@@ -43,13 +43,7 @@ func (h *hubRead) message(v span, at string) {
 	if t.Role == wire.ByModel {
 		h.calls(&t, v)
 	}
-	if t.Role == wire.BySystem && len(p.Turns) == 0 {
-		for _, part := range t.Parts {
-			p.System = append(p.System, part.Text)
-		}
-		return
-	}
-	p.Turns = append(p.Turns, t)
+	p.Add(t)
 }
 
 func (h *hubRead) thoughts(t *wire.Turn, v span) {

@@ -79,13 +79,7 @@ func (h *hubRead) message(v gjson.Result, at string) {
 		t := h.modelTurn(at)
 		t.Parts = append(t.Parts, parts...)
 	case "system", "developer":
-		if len(h.p.Turns) > 0 {
-			h.p.Turns = append(h.p.Turns, wire.Turn{Role: wire.BySystem, Parts: parts, At: at})
-			return
-		}
-		for _, part := range parts {
-			h.p.System = append(h.p.System, part.Text)
-		}
+		h.p.Add(wire.Turn{Role: wire.BySystem, Parts: parts, At: at})
 	default:
 		h.extra(at+".role", false)
 	}
