@@ -211,7 +211,7 @@ func (c *chunk) readDelta(d *delta, s span) (calls, legacy span) {
 			d.refusal = d.refusal || m.val.filled(c.b)
 			d.said = said
 		case "images":
-			d.other = d.other || holds(c.b, m.val, '[')
+			d.aside(c.b, m.val)
 		case "reasoning", "reasoning_content", "reasoning_details":
 			d.text(c.b, m.val)
 		case "tool_calls":

@@ -13,6 +13,7 @@ type messageSum struct {
 	thought     piece // reasoning_content
 	details     items // reasoning_details
 	annotations items
+	images      items
 	calls       []*callSum
 	function    functionSum
 	sound       soundSum
@@ -37,6 +38,8 @@ func (t *messageSum) add(b []byte, s span) {
 			t.details.add(b, m.val)
 		case "annotations":
 			t.annotations.add(b, m.val)
+		case "images":
+			t.images.add(b, m.val)
 		case "tool_calls":
 			t.addCalls(b, m.val)
 		case "function_call":
@@ -116,7 +119,7 @@ func (t *messageSum) appendTo(dst []byte) []byte {
 	for _, l := range [...]struct {
 		name string
 		list *items
-	}{{"reasoning_details", &t.details}, {"annotations", &t.annotations}} {
+	}{{"reasoning_details", &t.details}, {"annotations", &t.annotations}, {"images", &t.images}} {
 		if l.list.seen() {
 			o.name(l.name)
 			o.b = l.list.appendTo(o.b)
