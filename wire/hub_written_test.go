@@ -59,6 +59,48 @@ func TestWhatAToolIsCalledWithIsNeverLost(t *testing.T) {
 	}
 }
 
+// The other way round: where an object belongs some write a string of it, or
+// null where there are no arguments.
+func TestAnInputThatIsTextIsTheObjectInIt(t *testing.T) {
+	const (
+		body    = `{"id":"m","type":"message","content":[{"type":"tool_use","id":"t1","name":"f","input":%s}],"stop_reason":"tool_use"}`
+		stream  = "data: {\"type\":\"message_start\",\"message\":{\"id\":\"m\"}}\n\ndata: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"tool_use\",\"id\":\"t1\",\"name\":\"f\",\"input\":%s}}\n\ndata: {\"type\":\"content_block_stop\",\"index\":0}\n\ndata: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"tool_use\"}}\n\ndata: {\"type\":\"message_stop\"}\n\n"
+		history = `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"hi"},{"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"f","input":%s}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"x"}]}]}`
+	)
+	for input, want := range map[string]string{`"{\"a\":[1]}"`: `{"a":[1]}`, `null`: `{}`} {
+		for to := range rooms {
+			t.Run(input+" to "+to, func(t *testing.T) {
+				if to == "anthropic" {
+					sum := rooms[to].Aggregator(&wire.Request{Op: wire.Chat})
+					feed(t, sum, fmt.Sprintf(stream, input))
+					if got := string(sum.Body()); input != "null" && !strings.Contains(got, `"input":`+want) {
+						t.Errorf("%s", got)
+					}
+					return
+				}
+				body, ok := wire.Translate(rooms["anthropic"], rooms[to], fmt.Appendf(nil, body, input), head)
+				if !ok {
+					t.Fatal("not possible")
+				}
+				calledWith(t, to, body, want)
+				out, o := streamed(t, "anthropic", to, fmt.Sprintf(stream, input))
+				if o.Class != backstop.OK {
+					t.Fatalf("%+v", o)
+				}
+				sum := rooms[to].Aggregator(&wire.Request{Op: wire.Chat})
+				feed(t, sum, out)
+				if body := sum.Body(); input != "null" {
+					calledWith(t, to, body, want)
+				}
+				asked, losses := hub(t, "anthropic", to, fmt.Appendf(nil, history, input), nil)
+				if flat := strings.ReplaceAll(string(asked.Body), `\`, ""); len(losses.Cannot) > 0 || !strings.Contains(flat, want) || strings.Contains(flat, `"null"`) {
+					t.Errorf("%+v %s", losses, asked.Body)
+				}
+			})
+		}
+	}
+}
+
 // An aggregate writes them as the string that typed callers read.
 func TestAnAggregateWritesWhatAToolIsCalledWithAsText(t *testing.T) {
 	const given = `{"a":"b\"\u00e9","c":[1,{}]}`

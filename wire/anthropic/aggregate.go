@@ -184,7 +184,25 @@ func (b *block) grow(name, text string) {
 	b.texts = append(b.texts, g)
 }
 
+// object makes the input of a tool that came at once as a string the object
+// that it is to be.
+func (b *block) object() {
+	kind, text := "", ""
+	for _, f := range b.List {
+		switch f.Name {
+		case "type":
+			kind = gjson.Parse(f.Raw).Str
+		case "input":
+			text = gjson.Parse(f.Raw).Str
+		}
+	}
+	if kind == "tool_use" && wire.ValidJSON([]byte(text)) && gjson.Parse(text).IsObject() {
+		b.Put("input", text)
+	}
+}
+
 func (b *block) appendTo(out []byte) []byte {
+	b.object()
 	for _, g := range b.texts {
 		b.Put(g.name, edit.Quoted(g.text.String()))
 	}

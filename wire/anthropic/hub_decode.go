@@ -79,11 +79,11 @@ func (d *decoder) begin(index int, v gjson.Result) {
 		d.add(wire.Delta{Kind: wire.DeltaProof, Part: index, Text: v.Get("data").Str, Sealed: true})
 	case "tool_use":
 		d.add(wire.Delta{Kind: wire.DeltaCall, Part: index, ID: v.Get("id").Str, Name: v.Get("name").Str})
-		if input := v.Get("input"); input.IsObject() && input.Get("@keys.0").Exists() {
+		if input := written(v.Get("input")); !unsaid(input) {
 			if d.whole == nil {
 				d.whole = map[int]string{}
 			}
-			d.whole[index] = input.Raw
+			d.whole[index] = input
 		}
 	}
 }

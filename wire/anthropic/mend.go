@@ -6,6 +6,7 @@ import (
 	"backstop"
 	"backstop/wire"
 	"backstop/wire/internal/edit"
+	"backstop/wire/internal/intake"
 )
 
 var (
@@ -46,7 +47,25 @@ func inputText(input gjson.Result) string {
 	if text := input.Get(invalidInput); text.Type == gjson.String && !input.Get("@keys.1").Exists() {
 		return text.Str
 	}
+	return written(input)
+}
+
+// written is the JSON text of an input. It is to be an object; some servers
+// write a string of it, or none where there are no arguments.
+func written(input gjson.Result) string {
+	switch {
+	case input.Type == gjson.String:
+		return input.Str
+	case !intake.Filled(input):
+		return "{}"
+	}
 	return input.Raw
+}
+
+// unsaid reports whether there is no argument in an input, at least not yet.
+func unsaid(input string) bool {
+	v := gjson.Parse(input)
+	return input == "" || v.IsObject() && !v.Get("@keys.0").Exists()
 }
 
 // Mend implements wire.Mender. Input that is still no object stays as it is.
