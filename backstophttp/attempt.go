@@ -156,7 +156,7 @@ func (r *run) settled(a *attempt, o backstop.Outcome) backstop.Outcome {
 // answer reads and judges what came back.
 func (r *run) answer(a *attempt, resp *http.Response, stream bool) backstop.Outcome {
 	if resp.StatusCode != http.StatusOK {
-		return a.refusal(resp)
+		return r.refusal(a, resp)
 	}
 	if stream {
 		s := &sniffer{src: resp.Body}
@@ -181,8 +181,10 @@ func (r *run) oneBody(a *attempt, src io.Reader, length int64) backstop.Outcome 
 	return r.comesHome(a, o)
 }
 
-// refusal judges an answer whose status is not 200.
-func (a *attempt) refusal(resp *http.Response) backstop.Outcome {
+// refusal judges an answer whose status is not 200. Our credentials are taken
+// out first: of a text that was shortened or cleaned they may be no more than a
+// part, which nobody knows again.
+func (r *run) refusal(a *attempt, resp *http.Response) backstop.Outcome {
 	var cut atomic.Bool
 	t := time.AfterFunc(errorWait, func() { cut.Store(true); a.cancel() })
 	defer t.Stop()
@@ -190,7 +192,7 @@ func (a *attempt) refusal(resp *http.Response) backstop.Outcome {
 	if err != nil && err != errTooLarge && !cut.Load() && len(body) == 0 {
 		return upstream.Classify(err, true)
 	}
-	a.reply.Surface, a.reply.Body = wire.SurfaceHTTP, body
+	a.reply.Surface, a.reply.Body = wire.SurfaceHTTP, r.d.mask.clean(body)
 	return wire.Judge(&a.reply)
 }
 

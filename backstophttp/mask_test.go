@@ -48,6 +48,28 @@ func TestNoConfiguredKeyReachesACaller(t *testing.T) {
 	}
 }
 
+// Words that look like a credential are hidden by their looks, and long texts
+// are cut: what of a key of ours is left then is none of the caller's either.
+func TestNoPartOfAConfiguredKeyReachesACaller(t *testing.T) {
+	for _, key := range []string{"canary-key-0123456789", "sk-0123456789+/canary==", "canary-sk_abcdefgh", "canaryABCDEFGH01234567canary"} {
+		change := func(p *backstop.Plan) {
+			p.Upstreams[0].Keys = []secret.Value{secret.New(key)}
+			p.Routes[0].Tiers = p.Routes[0].Tiers[:1]
+		}
+		for _, status := range []int{400, 422} {
+			for pad := range 32 {
+				text := fmt.Sprintf(`{"detail":"%s%s"}`, strings.Repeat("no", 16*pad), " "+key)
+				in(t, setup{primary: body(status, text), change: change}, func(h *house) {
+					p, ev := h.call(unary)
+					if seen := fmt.Sprint(p.header) + p.String() + fmt.Sprintf("%+v", ev); strings.Contains(seen, "canary") {
+						t.Errorf("a part of %s in %s", key, p)
+					}
+				})
+			}
+		}
+	}
+}
+
 func TestTheMaskOfATokenThatIsRenewedEveryHourStaysSmall(t *testing.T) {
 	m := newMask(pair(func(p *backstop.Plan) { p.Upstreams[0].Keys = []secret.Value{secret.New("first/of-all")} }))
 	least := len(m.secrets)

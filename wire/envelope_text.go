@@ -41,8 +41,9 @@ func cut(text string, limit int) string {
 	return text[:limit]
 }
 
-// credentials matches words in the form of the vendors' keys and accounts.
-var credentials = regexp.MustCompile(`(?i)\b(?:sk|ak|pk|rk|gsk|xai|org|proj|key)[-_][a-z0-9*_.-]{6,}|\bAIza[a-z0-9_-]{10,}|\bbearer\s+\S{8,}|\beyJ[a-z0-9_-]{10,}\S*`)
+// credentials matches words in the form of the vendors' keys and accounts, with
+// all that stands in one word with them.
+var credentials = regexp.MustCompile(`(?i)[a-z0-9_.+/=-]*\b(?:sk|ak|pk|rk|gsk|xai|org|proj|key)[-_][a-z0-9*_.+/=-]{6,}|\bAIza[a-z0-9_-]{10,}|\bbearer\s+\S{8,}|\beyJ[a-z0-9_-]{10,}\S*`)
 
 var (
 	paramShape = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.\[\]-]{0,63}$`)
