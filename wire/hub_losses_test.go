@@ -171,3 +171,22 @@ func TestPiecesOfATextStayApart(t *testing.T) {
 		}
 	}
 }
+
+// A tool may have members that only its dialect knows. They are named.
+func TestWhatElseIsSaidOfAToolIsNamed(t *testing.T) {
+	for from, c := range map[string]struct{ body, left string }{
+		"openai":    {`{"model":"m","messages":[{"role":"user","content":"a"}],"tools":[{"type":"function","cache_control":{},"function":{"name":"f","examples":[1],"x":null}}]}`, "tools[0].cache_control tools[0].function.examples"},
+		"anthropic": {`{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"a"}],"tools":[{"name":"f","input_schema":{"type":"object"},"input_examples":[{}],"defer_loading":true,"cache_control":null}]}`, "tools[0].input_examples tools[0].defer_loading"},
+		"responses": {`{"model":"m","input":"a","tools":[{"type":"function","name":"f","parameters":{},"strict":false,"defer_loading":true}]}`, "tools[0].defer_loading"},
+		"gemini":    {`{"contents":[{"parts":[{"text":"a"}]}],"tools":[{"functionDeclarations":[{"name":"f","response":{"type":"OBJECT"}}]}]}`, "tools[0].functionDeclarations[0].response"},
+	} {
+		for to := range rooms {
+			if to == from {
+				continue
+			}
+			if _, losses := hub(t, from, to, []byte(c.body), nil); len(losses.Cannot) > 0 || strings.Join(losses.Left, " ") != c.left {
+				t.Errorf("%s to %s: %+v, want %s", from, to, losses, c.left)
+			}
+		}
+	}
+}

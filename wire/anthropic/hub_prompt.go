@@ -147,6 +147,19 @@ func (h *hubRead) form(v gjson.Result, name string) {
 	h.p.Names["response_format"] = name
 }
 
+// ofTool are the members of a tool that the hub knows, or that are looked at apart.
+var ofTool = map[string]bool{"type": true, "name": true, "description": true, "input_schema": true, "strict": true, "cache_control": true}
+
+// beyond names the others.
+func (h *hubRead) beyond(tool gjson.Result, at string) {
+	tool.ForEach(func(k, v gjson.Result) bool {
+		if name := k.String(); !ofTool[name] && intake.Filled(v) {
+			h.extra(at+"."+name, true)
+		}
+		return true
+	})
+}
+
 func (h *hubRead) tools(v gjson.Result) {
 	i := 0
 	v.ForEach(func(_, t gjson.Result) bool {
@@ -166,6 +179,7 @@ func (h *hubRead) tools(v gjson.Result) {
 		if s := t.Get("strict"); s.IsBool() {
 			tool.Strict = wire.SwitchOf(s.Bool())
 		}
+		h.beyond(t, at)
 		h.cached(t)
 		h.p.Tools = append(h.p.Tools, tool)
 		return true

@@ -31,6 +31,10 @@ func (h *hubRead) tools(v gjson.Result) {
 	})
 }
 
+// ofFunction are the members of a function that the hub knows, or that are
+// looked at apart.
+var ofFunction = map[string]bool{"name": true, "description": true, "parameters": true, "parametersJsonSchema": true, "behavior": true}
+
 func (h *hubRead) function(f gjson.Result, at string) {
 	t := wire.Tool{Name: f.Get("name").Str, Description: f.Get("description").Str}
 	if t.Name == "" {
@@ -47,6 +51,12 @@ func (h *hubRead) function(f gjson.Result, at string) {
 	if b := f.Get("behavior").Str; b != "" && b != "BLOCKING" && b != "UNSPECIFIED" {
 		h.extra(at+".behavior", false)
 	}
+	f.ForEach(func(k, v gjson.Result) bool {
+		if name := camel(k.String()); !ofFunction[name] && intake.Filled(v) {
+			h.extra(at+"."+name, true)
+		}
+		return true
+	})
 	h.p.Tools = append(h.p.Tools, t)
 }
 

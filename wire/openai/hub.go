@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"slices"
 	"strings"
 
 	"backstop"
@@ -180,7 +181,18 @@ func (h *hubRead) tools(v span) {
 			t.Schema = s.of(h.b)
 		}
 		t.Strict = h.toggle(member(h.b, f, "strict"))
+		h.beyond(e.val, place("tools", i), "type", "function")
+		h.beyond(f, place("tools", i)+".function", "name", "description", "parameters", "strict")
 		h.p.Tools = append(h.p.Tools, t)
+	}
+}
+
+// beyond names the members of an object that the hub has no field for.
+func (h *hubRead) beyond(v span, at string, known ...string) {
+	for m := inObject(h.b, v); m.next(); {
+		if name := string(m.name()); !slices.Contains(known, name) && !m.val.null(h.b) {
+			h.extra(at+"."+name, true)
+		}
 	}
 }
 

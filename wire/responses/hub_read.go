@@ -177,6 +177,19 @@ func (h *hubRead) include(v gjson.Result) {
 	})
 }
 
+// ofTool are the members of a function that the hub knows.
+var ofTool = map[string]bool{"type": true, "name": true, "description": true, "parameters": true, "strict": true}
+
+// beyond names the others.
+func (h *hubRead) beyond(tool gjson.Result, at string) {
+	tool.ForEach(func(k, v gjson.Result) bool {
+		if name := k.String(); !ofTool[name] && intake.Filled(v) {
+			h.extra(at+"."+name, true)
+		}
+		return true
+	})
+}
+
 func (h *hubRead) tools(v gjson.Result) {
 	i := 0
 	v.ForEach(func(_, t gjson.Result) bool {
@@ -193,6 +206,7 @@ func (h *hubRead) tools(v gjson.Result) {
 		if s := t.Get("parameters"); s.IsObject() {
 			tool.Schema = []byte(s.Raw)
 		}
+		h.beyond(t, at)
 		h.p.Tools = append(h.p.Tools, tool)
 		return true
 	})
