@@ -172,6 +172,21 @@ func TestPiecesOfATextStayApart(t *testing.T) {
 	}
 }
 
+// A name that the upstream would refuse is no mistake of the caller's.
+func TestANameThatTheUpstreamRefusesIsNamed(t *testing.T) {
+	for name, plain := range map[string]bool{"look_up-1": true, "weather.get": false, "ns:get": false} {
+		body := `{"contents":[{"parts":[{"text":"a"}]}],"tools":[{"functionDeclarations":[{"name":"` + name + `"}]}]}`
+		for to := range rooms {
+			if to == "gemini" {
+				continue
+			}
+			if _, losses := hub(t, "gemini", to, []byte(body), nil); (strings.Join(losses.Cannot, " ") == "tools[0].name") == plain {
+				t.Errorf("%s to %s: %+v", name, to, losses)
+			}
+		}
+	}
+}
+
 // A tool may have members that only its dialect knows. They are named.
 func TestWhatElseIsSaidOfAToolIsNamed(t *testing.T) {
 	for from, c := range map[string]struct{ body, left string }{

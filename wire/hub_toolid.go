@@ -20,6 +20,11 @@ func ToolID(id string) string {
 	return ("call_" + hex.EncodeToString(sum[:]))[:toolIDSize]
 }
 
+// PlainName reports whether a tool's name has only characters that every
+// dialect takes. Gemini has functions with dots and colons in their names,
+// which the others refuse.
+func PlainName(name string) bool { return plainID(name) }
+
 func plainID(id string) bool {
 	for i := 0; i < len(id); i++ {
 		switch c := id[i]; {

@@ -221,7 +221,7 @@ func (w *hubWrite) tools() {
 const anyObject = `{"type":"object","properties":{}}`
 
 func (w *hubWrite) tool(t *wire.Tool, i int) {
-	if len(t.Name) > maxToolName {
+	if len(t.Name) > maxToolName || !wire.PlainName(t.Name) {
 		w.losses.Cannots(w.p, place("tools", i)+".name")
 	}
 	w.b = wire.AppendString(append(w.b, `{"name":`...), t.Name)

@@ -208,7 +208,7 @@ func (w *hubWrite) tools() {
 }
 
 func (w *hubWrite) tool(t *wire.Tool, i int) {
-	if len(t.Name) > maxToolName {
+	if len(t.Name) > maxToolName || !wire.PlainName(t.Name) {
 		w.losses.Cannots(w.p, place("tools", i)+".name")
 	}
 	f := builder{b: append(w.o.b, `{"type":"function","function":`...)}

@@ -206,7 +206,7 @@ func (w *hubWrite) tools() {
 // tool writes a function. Here strict is on unless it is said otherwise, so
 // for callers of other dialects it is said.
 func (w *hubWrite) tool(t *wire.Tool, i int) {
-	if len(t.Name) > maxToolName {
+	if len(t.Name) > maxToolName || !wire.PlainName(t.Name) {
 		w.losses.Cannots(w.p, spot("tools", i)+".name")
 	}
 	w.b = wire.AppendString(append(w.b, `{"type":"function","name":`...), t.Name)
