@@ -30,8 +30,8 @@ func (f *follower) passMended(ev *sse.Event, sig *wire.Signal) {
 
 // ending handles the event that ends the answer: what the document still owes
 // goes out in front of it, or in it.
-func (m *mending) ending(ev *sse.Event, sig *wire.Signal, finish string) {
-	end := wire.FinishOf(finish).Kind
+func (m *mending) ending(ev *sse.Event, sig *wire.Signal, k *kept) {
+	end := wire.FinishOf(k.finish).Kind
 	var text, fresh []byte
 	pure, cut := true, false
 	if m.fixer != nil {
@@ -44,11 +44,17 @@ func (m *mending) ending(ev *sse.Event, sig *wire.Signal, finish string) {
 		rest, short := m.close(end)
 		fresh, cut = append(fresh, rest...), short
 	}
+	var owed []argument
 	if m.fault == nil {
-		cut = m.closeCalls(end) || cut
+		owed, cut = m.closeCalls(end, cut)
 	}
 	if m.fault != nil {
 		return
+	}
+	for _, x := range owed {
+		if !k.brings(&x) {
+			m.put(m.writer.Argue(x.choice, x.call, x.text))
+		}
 	}
 	m.over = true
 	m.a.truncated = m.a.truncated || cut
@@ -68,6 +74,11 @@ func (m *mending) ending(ev *sse.Event, sig *wire.Signal, finish string) {
 		out := m.out
 		m.out = append(append([]byte(nil), m.writer.Text(fresh)...), out...)
 		m.put(m.writer.Patch(ev, sig, nil, word))
+	}
+	for _, x := range owed {
+		if k.brings(&x) {
+			m.put(m.writer.Argue(x.choice, x.call, x.text))
+		}
 	}
 }
 
@@ -126,9 +137,10 @@ func (m *mending) closeUnsent(end wire.FinishKind) (rest []byte, cut bool) {
 	return nil, false
 }
 
-// closeCalls judges the arguments of all tool calls, closes those that were
-// cut where that is possible, and says whether one was.
-func (m *mending) closeCalls(end wire.FinishKind) (cut bool) {
+// closeCalls judges the arguments of all tool calls, and says what those that
+// were cut still owe, where that closes them, and whether one was.
+func (m *mending) closeCalls(end wire.FinishKind, before bool) (owed []argument, cut bool) {
+	cut = before
 	for i := range m.calls.list {
 		x := &m.calls.list[i]
 		res := m.r.inspectStreamed(x)
@@ -140,14 +152,14 @@ func (m *mending) closeCalls(end wire.FinishKind) (cut bool) {
 		switch {
 		case short && !m.r.unfinishedCalls():
 		case x.call != wire.NoCall && res.JSON != nil && bytes.HasPrefix(res.JSON, x.text):
-			m.put(m.writer.Argue(x.choice, x.call, res.JSON[len(x.text):]))
+			owed = append(owed, argument{choice: x.choice, call: x.call, text: res.JSON[len(x.text):]})
 			m.a.repaired = kinds(m.a.repaired, res.Repairs)
 		case !short:
 			m.fail(backstop.KindJSON)
-			return false
+			return nil, false
 		}
 	}
-	return cut
+	return owed, cut
 }
 
 // arguments is what tools are called with in a stream.

@@ -250,14 +250,14 @@ func (f *follower) end(err error) {
 			o = c
 		}
 	}
-	f.decide(o)
+	f.decide(f.settle(o))
 }
 
 // broken ends a stream that cannot be read any further, unless its answer is
 // whole by then: of that nobody is to make another.
 func (f *follower) broken(o backstop.Outcome) {
 	if f.a.complete() {
-		o = f.judged(f.a.stream.End(false))
+		o = f.settle(f.judged(f.a.stream.End(false)))
 	}
 	f.decide(o)
 }

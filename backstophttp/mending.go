@@ -37,6 +37,8 @@ type mending struct {
 	blind bool   // nothing of the text goes out before its end
 	whole bool   // nor anything else: the answer is judged as a whole
 	over  bool   // its end was here
+	again bool   // and was none: the answer went on behind it
+	kept  *kept  // an end that may be none
 	out   []byte
 	fault *backstop.Outcome
 }
@@ -68,24 +70,28 @@ func (r *run) newMending(a *attempt) *mending {
 // begin the answer with.
 func (m *mending) take(ev *sse.Event, sig *wire.Signal) (out []byte, ready bool) {
 	m.out = m.out[:0]
-	switch {
-	case m.whole:
+	if m.whole {
 		return nil, false
-	case m.over && m.fixer != nil && !blank(string(m.reader.AppendText(nil))):
-		m.fail(backstop.KindJSON) // it goes on behind its finish reason, and was closed there
+	}
+	if m.goesOn(sig); m.fault != nil {
 		return nil, false
-	case m.over || sig.Kind != wire.Token && (sig.Kind != wire.Terminal || m.reader.Finish() == ""):
-		return m.writer.Event(ev, sig), true
+	}
+	if m.over || sig.Kind != wire.Token && (sig.Kind != wire.Terminal || m.reader.Finish() == "") {
+		m.put(m.writer.Event(ev, sig))
+		return m.out, true
 	}
 	if m.events.ToolBegun() {
 		m.calls.listen(m.reader)
 	}
-	if finish := m.reader.Finish(); finish != "" {
-		m.ending(ev, sig, finish)
-	} else {
+	switch finish := m.reader.Finish(); {
+	case finish == "":
 		ready = m.going(ev, sig)
+	case m.keeps(sig):
+		m.keep(ev, sig, finish)
+	default:
+		m.ending(ev, sig, &kept{finish: finish, brought: m.brought()})
 	}
-	return m.out, ready || m.over
+	return m.out, ready || m.over || m.again
 }
 
 // put adds an event to what goes out: writers use their memory again.

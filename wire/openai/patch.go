@@ -151,12 +151,51 @@ func (w *writer) carries(c *chunk) bool {
 	return false
 }
 
-// Argue implements wire.Patcher.
+// Argue implements wire.Patcher. If the last event waits for its note and brings
+// arguments of that call, the piece goes to their end: it has the finish reason.
 func (w *writer) Argue(choice, call int, text []byte) []byte {
 	if w.closed || len(text) == 0 {
+		return nil
+	}
+	if longer := argued(w.last, choice, call, text); longer != nil {
+		w.last = longer
 		return nil
 	}
 	b := w.head(`[{"index":` + strconv.Itoa(choice) + `,"delta":{"tool_calls":[{"index":` + strconv.Itoa(call) + `,"function":{"arguments":`)
 	b = appendEncoded(b, text)
 	return w.frame(append(b, `}}]},"finish_reason":null}]}`...))
+}
+
+// argued is a chunk with a further piece of a call's arguments behind those that
+// it brings; nil = it brings none.
+func argued(chunk []byte, choice, call int, text []byte) []byte {
+	whole, ok := root(chunk)
+	list := span{}
+	if ok {
+		list = member(chunk, whole, "choices")
+	}
+	if !list.is(chunk, '[') {
+		return nil
+	}
+	at := span{}
+	for x := inArray(chunk, list); x.next(); {
+		calls := member(chunk, member(chunk, x.val, "delta"), "tool_calls")
+		if n, _ := integer(chunk, member(chunk, x.val, "index")); n != choice || !calls.is(chunk, '[') {
+			continue
+		}
+		place := 0
+		for t := inArray(chunk, calls); t.next(); place++ {
+			n, given := integer(chunk, member(chunk, t.val, "index"))
+			if s := member(chunk, member(chunk, t.val, "function"), "arguments"); s.filled(chunk) && (given && n == call || !given && place == call) {
+				at = s
+			}
+		}
+	}
+	if !at.there() {
+		return nil
+	}
+	more := appendEncoded(nil, text)
+	e := edits{b: chunk}
+	e.insert(at.to-1, string(more[1:len(more)-1]))
+	return e.apply()
 }
