@@ -9,16 +9,19 @@ import (
 	"backstop/sse"
 	"backstop/wire"
 	"backstop/wire/internal/edit"
+	"backstop/wire/internal/follow"
 )
 
 // writer passes on one stream.
 type writer struct {
-	out    []byte
-	last   []byte // the event that waits for a note, framed
-	data   []byte // its data
-	end    string // of the lines of all events, see frame; "" = none was written yet
-	ended  bool   // a finish reason was here
-	closed bool
+	out     []byte
+	last    []byte // the event that waits for a note, framed
+	data    []byte // its data
+	end     string // of the lines of all events, see frame; "" = none was written yet
+	ends    follow.Ends
+	ended   bool // a finish reason was here
+	blocked bool // the prompt was refused
+	closed  bool
 
 	id, model string // raw, of the first event that has them
 }
@@ -29,10 +32,13 @@ type writer struct {
 // reasons get the dialect's word, and comments and malformed events are left
 // out.
 //
-// From the first finish reason on, the latest event waits for the next one or
-// for Close, because the last event has the place for a note:
+// An event with a finish reason, and each one once all candidates have theirs,
+// waits for the next one or for Close, because the last event has the place for
+// a note:
 //
 //	data: {"candidates":[…],"x_backstop":{…}}
+//
+// If the stream then ends in an error, what was said in it goes out first.
 func (Room) Writer(*wire.Request) wire.StreamWriter { return &writer{} }
 
 func (w *writer) Event(ev *sse.Event, sig *wire.Signal) []byte {
@@ -65,19 +71,34 @@ func (w *writer) Event(ev *sse.Event, sig *wire.Signal) []byte {
 func (w *writer) pass(c *chunk, data, raw []byte) {
 	w.out = append(w.out, w.last...)
 	w.last = w.last[:0]
-	w.ended = w.ended || ends(c)
 	to := &w.out
-	if w.ended {
+	if w.waits(c) {
 		to = &w.last
 		w.data = append(w.data[:0], data...)
 	}
 	*to = w.frame(*to, data, raw)
 }
 
-// ends reports whether an event says why something ended.
-func ends(c *chunk) bool {
-	found := c.blocked()
-	c.each(func(_ int, v gjson.Result) { found = found || finish(v) != "" })
+// waits reports whether an event may be the last one.
+func (w *writer) waits(c *chunk) bool {
+	w.blocked = w.blocked || c.blocked()
+	says := w.blocked
+	c.each(func(index int, v gjson.Result) {
+		if w.ends.Begin(index); w.ended && speaks(v) {
+			w.ends.Speak(index)
+		}
+		if finish(v) != "" {
+			says = true
+			w.ends.Finish(index)
+		}
+	})
+	w.ended = w.ended || says
+	return says || w.ended && w.ends.Whole(true)
+}
+
+// speaks reports whether a candidate brings something.
+func speaks(v gjson.Result) (found bool) {
+	eachPart(v, func(_ gjson.Result, _ pieceKind, size int) { found = found || size > 0 })
 	return found
 }
 
@@ -105,6 +126,26 @@ func (w *writer) Failure(f *backstop.Failure, id string) []byte {
 		return nil
 	}
 	w.closed = true
-	w.out = w.frame(w.out[:0], Room{}.Failure(f, id), nil)
+	w.out = w.out[:0]
+	if len(w.last) > 0 {
+		w.out = w.unended(w.out)
+	}
+	w.out = w.frame(w.out, Room{}.Failure(f, id), nil)
 	return w.out
+}
+
+// unended adds what the event that waits says, which was not the last one.
+func (w *writer) unended(out []byte) []byte {
+	c, _ := parseData(w.data)
+	e, worth := edit.New(w.data), false
+	c.each(func(_ int, v gjson.Result) {
+		worth = worth || speaks(v)
+		if reason := v.Get("finishReason"); reason.Exists() {
+			e.Replace(reason, "null")
+		}
+	})
+	if !worth {
+		return out
+	}
+	return w.frame(out, e.Apply(), nil)
 }
