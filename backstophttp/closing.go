@@ -2,6 +2,7 @@ package backstophttp
 
 import (
 	"bytes"
+	"encoding/json"
 	"strings"
 
 	"backstop"
@@ -172,7 +173,22 @@ type arguments struct {
 type argument struct {
 	choice, call int
 	tool         string
+	named        int    // so often it was said which tool is called
+	latest       string // the last time
 	text         []byte
+}
+
+// current leaves calls out that are whole and have been followed by another one
+// of the same number: some vendors give all parallel calls the index 0.
+func (x *argument) current() {
+	for x.named > 1 {
+		var whole json.RawMessage
+		list := json.NewDecoder(bytes.NewReader(x.text))
+		if list.Decode(&whole) != nil || blank(string(x.text[list.InputOffset():])) {
+			return
+		}
+		x.text, x.tool = x.text[list.InputOffset():], x.latest
+	}
 }
 
 // maxArguments bounds what is kept of them, maxCalls how many calls.
@@ -195,8 +211,13 @@ func (s *arguments) listen(reader wire.PieceReader) {
 	})
 	if names, ok := reader.(wire.ToolNamer); ok {
 		names.ToolNames(func(choice, call int, tool string) {
-			if x := s.of(choice, call); x != nil && x.tool == "" {
-				x.tool = strings.Clone(tool) // a part of its event
+			x := s.of(choice, call)
+			if x == nil {
+				return
+			}
+			x.latest = strings.Clone(tool) // a part of its event
+			if x.named++; x.tool == "" {
+				x.tool = x.latest
 			}
 		})
 	}

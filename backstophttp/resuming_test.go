@@ -2,6 +2,7 @@ package backstophttp
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -70,6 +71,49 @@ func TestACallIsClosedOnlyBehindAllThatCame(t *testing.T) {
 					}
 				})
 			})
+		}
+	}
+}
+
+// Some vendors give all parallel calls the index 0, or none. Each of them is
+// judged on its own, also where another upstream goes on with them.
+func TestCallsThatShareANumberAreJudgedOneByOne(t *testing.T) {
+	other := func(arguments string) string {
+		return strings.Replace(voiceB.asks(0, "look", arguments, "null"), "call_0", "call_9", 1)
+	}
+	for name, c := range map[string]struct {
+		second, ending string
+		whole          bool
+	}{
+		"whole":         {`{"at":"b"}`, "tool_calls", true},
+		"without any":   {"", "tool_calls", true},
+		"no JSON":       {`at home`, "tool_calls", false},
+		"cut by length": {`{"at":"b`, "length", true},
+	} {
+		for _, index := range []string{`"index":0,"id"`, `"id"`} {
+			calls := []string{voiceB.asks(0, "look", `{"at":"a"}`, "null"), other(c.second), voiceB.end(c.ending), done}
+			for i := range calls {
+				calls[i] = strings.Replace(calls[i], `"index":0,"id"`, index, 1)
+			}
+			for from := range Rooms() {
+				caller := fixtureOf(from)
+				for _, rescue := range []bool{false, true} {
+					t.Run(fmt.Sprintf("%s, %s, to %s, rescue %v", name, index, from, rescue), func(t *testing.T) {
+						s := setup{primary: answers(append([]string{voiceB.role()}, calls...)...), change: withoutTemplate}
+						if rescue {
+							s.primary = answers(voiceP.role(), voiceP.say("I look"), "fin")
+							s.backup = answers(append([]string{voiceB.role(), voiceB.say("I look"), voiceB.say(" it up")}, calls...)...)
+						}
+						in(t, s, func(h *house) {
+							p, ev := h.ask(caller, withTool(question(true)))
+							got := caller.hears(t, true, p.String())
+							if (ev.Failure == nil) != c.whole || c.ending != "length" && c.whole && len(got.calls) != 2 {
+								t.Errorf("%+v, %d calls\n%s", ev.Failure, len(got.calls), p)
+							}
+						})
+					})
+				}
+			}
 		}
 	}
 }

@@ -66,6 +66,7 @@ func (r *run) proposes(tool string, res *jsonfix.Result) bool {
 // be spelled otherwise any more, so the schema counts only where the caller
 // asked for it to be kept.
 func (r *run) inspectStreamed(x *argument) jsonfix.Result {
+	x.current()
 	if t := r.tool(x.tool); t != nil && t.Strict == wire.On {
 		return r.inspectArguments(x.tool, string(x.text))
 	}
