@@ -12,6 +12,9 @@ import (
 // character in two events. Decoders tell a half as the three bytes that UTF-8
 // would have for it (see TextReader), and a Bridge puts halves together.
 
+// maxHalves bounds how many wait: each new part may leave one behind.
+const maxHalves = 256
+
 // halves are those that wait for their other half.
 type halves struct{ list []half }
 
@@ -40,6 +43,9 @@ func (h *halves) join(d *Delta) {
 		return
 	}
 	if n := len(d.Text) - halfSize; n >= 0 && unit(d.Text[n:])>>10 == highHalf {
+		if len(h.list) == maxHalves {
+			h.list = append(h.list[:0], h.list[1:]...)
+		}
 		h.list = append(h.list, half{d.Kind, d.Choice, d.Part, d.Text[n:]})
 		d.Text = d.Text[:n]
 	}
