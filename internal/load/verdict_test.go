@@ -182,10 +182,7 @@ func TestTheVerdictCanBeRead(t *testing.T) {
 }
 
 func TestWhatWentWrongIsSaid(t *testing.T) {
-	many := make(Samples, 6)
-	for i, s := range []Sample{{Status: 200}, {Err: ErrConnect}, {Status: 401}, {Status: 401}, {Status: 200, Err: ErrInBand}, {Status: 503, Err: ErrCut}} {
-		many[i] = s
-	}
+	many := Samples{{Status: 200}, {Err: ErrConnect}, {Status: 401}, {Status: 401}, {Status: 200, Err: ErrInBand}, {Status: 503, Err: ErrCut}}
 	for want, l := range map[string]Samples{
 		"": many[:1], "\nfailed: 1 x connect\n": many[:2], "\nfailed: 2 x HTTP 401, 1 x HTTP 503, 1 x connect, 1 x in-band\n": many,
 	} {
