@@ -25,7 +25,7 @@ func (Room) DecodeBody(body []byte) (*wire.Message, bool) {
 		if !message.is(body, '{') || len(m.Choices) == maxChoices {
 			return nil, false
 		}
-		c := wire.Choice{Index: len(m.Choices), Ending: ending(str(body, member(body, e.val, "finish_reason")))}
+		c := wire.Choice{Index: choiceIndex(body, e.val, len(m.Choices)), Ending: ending(str(body, member(body, e.val, "finish_reason")))}
 		h := hubRead{b: body, p: &wire.Prompt{}}
 		t := wire.Turn{}
 		h.thoughts(&t, message)
@@ -35,6 +35,15 @@ func (Room) DecodeBody(body []byte) (*wire.Message, bool) {
 		m.Choices = append(m.Choices, c)
 	}
 	return m, true
+}
+
+// choiceIndex is what a choice numbers itself; its place counts where it does
+// not.
+func choiceIndex(b []byte, s span, place int) int {
+	if n, ok := integer(b, member(b, s, "index")); ok && n >= 0 && n < maxChoices {
+		return n
+	}
+	return place
 }
 
 // ending is the hub's word for a finish reason.
