@@ -50,7 +50,8 @@ func ending(reason string) wire.Ending {
 }
 
 // stopReason is this dialect's word for an ending. Some upstreams end a call
-// of a forced tool, or a refusal in words, with a plain stop.
+// of a forced tool, or a refusal in words, with a plain stop; others say that
+// tools are called and call none.
 func stopReason(e wire.Ending, called, refused bool) string {
 	switch e {
 	case wire.EndLength:
@@ -59,8 +60,6 @@ func stopReason(e wire.Ending, called, refused bool) string {
 		return "model_context_window_exceeded"
 	case wire.EndSequence:
 		return "stop_sequence"
-	case wire.EndTools:
-		return "tool_use"
 	case wire.EndRefusal:
 		return "refusal"
 	case wire.EndPause:

@@ -31,6 +31,9 @@ func (Room) DecodeBody(body []byte) (*wire.Message, bool) {
 		h.thoughts(&t, message)
 		h.content(&t.Parts, member(body, message, "content"), "")
 		h.calls(&t, message)
+		if f := member(body, message, "function_call"); namesCall(body, f) && !holds(body, member(body, message, "tool_calls"), '[') {
+			t.Parts = append(t.Parts, wire.Part{Kind: wire.PartToolCall, Name: str(body, member(body, f, "name")), Arguments: written(body, member(body, f, "arguments"))})
+		}
 		c.Parts = t.Parts
 		m.Choices = append(m.Choices, c)
 	}
@@ -59,15 +62,18 @@ func ending(reason string) wire.Ending {
 	return wire.EndStop
 }
 
-// finishWord is this dialect's word for an ending.
-func finishWord(e wire.Ending) string {
+// finishWord is this dialect's word for an ending. Who reads that tools are
+// called looks for the calls.
+func finishWord(e wire.Ending, called bool) string {
 	switch e {
 	case wire.EndLength, wire.EndContext:
 		return "length"
-	case wire.EndTools:
-		return "tool_calls"
 	case wire.EndRefusal:
 		return "content_filter"
+	case wire.EndTools:
+		if called {
+			return "tool_calls"
+		}
 	}
 	return "stop"
 }
@@ -106,10 +112,10 @@ func (Room) EncodeBody(m *wire.Message) ([]byte, bool) {
 		o.b = strconv.AppendInt(append(append(o.b, "[,"[min(i, 1)]), `{"index":`...), int64(c.Index), 10)
 		s := &builder{b: append(o.b, `,"message":`...)}
 		s.raw("role", []byte(`"assistant"`))
-		w.said(s, c.Parts)
+		called := w.said(s, c.Parts)
 		s.end()
 		o.b = append(s.b, `,"logprobs":null,"finish_reason":`...)
-		o.b = append(appendString(o.b, finishWord(c.Ending)), '}')
+		o.b = append(appendString(o.b, finishWord(c.Ending, called)), '}')
 	}
 	o.b = append(o.b, ']')
 	if m.Usage.Reported() {

@@ -121,11 +121,16 @@ func (d *decoder) delta(b []byte, s span, c *choiceParts) {
 		}
 	}
 	d.text(b, member(b, s, "refusal"), c, wire.DeltaRefusal)
-	if calls := member(b, s, "tool_calls"); calls.is(b, '[') {
+	calls := member(b, s, "tool_calls")
+	if calls.is(b, '[') {
 		place := 0
 		for e := inArray(b, calls); e.next(); place++ {
 			d.call(b, e.val, c, place)
 		}
+	}
+	legacy := member(b, s, "function_call")
+	if begun := c.find(legacyCall, "", false) != nil; begun || namesCall(b, legacy) && len(c.calls) == 0 { // some say the same call twice
+		d.piece(b, legacy, c, callPart{index: legacyCall})
 	}
 }
 
@@ -145,14 +150,23 @@ func (d *decoder) call(b []byte, s span, c *choiceParts, place int) {
 	if n, ok := integer(b, member(b, s, "index")); ok {
 		place = n
 	}
-	id, name := member(b, s, "id"), member(b, f, "name") // who is to call needs the name first
-	at := c.find(place, str(b, id), name.filled(b))
+	one := callPart{index: place, id: str(b, member(b, s, "id"))}
+	if c.find(place, one.id, namesCall(b, f)) != nil || beginsCall(b, s) {
+		d.piece(b, f, c, one)
+	}
+}
+
+// piece takes in what is said of the function in a call.
+func (d *decoder) piece(b []byte, f span, c *choiceParts, one callPart) {
+	name := member(b, f, "name") // who is to call needs it first
+	at := c.find(one.index, one.id, name.filled(b))
 	if at == nil {
-		if len(c.calls) == maxCalls || !beginsCall(b, s) {
+		if len(c.calls) == maxCalls {
 			return
 		}
 		c.open = 0
-		c.calls = append(c.calls, callPart{index: place, part: c.count, id: str(b, id)})
+		one.part = c.count
+		c.calls = append(c.calls, one)
 		c.count++
 		at = &c.calls[len(c.calls)-1]
 	}
@@ -165,7 +179,7 @@ func (d *decoder) call(b []byte, s span, c *choiceParts, place int) {
 	switch {
 	case !at.named && !name.filled(b):
 		if at.id == "" {
-			at.id = str(b, id)
+			at.id = one.id
 		}
 		if len(at.held)+len(more) <= maxHeld {
 			at.held = append(at.held, more...)
@@ -174,7 +188,7 @@ func (d *decoder) call(b []byte, s span, c *choiceParts, place int) {
 	case !at.named:
 		at.named, more, at.held = true, append(at.held, more...), nil
 		if at.id == "" {
-			at.id = str(b, id)
+			at.id = one.id
 		}
 		d.list = append(d.list, wire.Delta{Kind: wire.DeltaCall, Choice: c.index, Part: at.part, ID: at.id, Name: str(b, name)})
 	}

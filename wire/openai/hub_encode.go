@@ -44,7 +44,7 @@ func (e *encoder) delta(d *wire.Delta) {
 	case wire.DeltaCall, wire.DeltaArguments:
 		e.call(d)
 	case wire.DeltaFinish:
-		e.choice(d.Choice, wire.Token, nil, finishWord(d.Ending))
+		e.choice(d.Choice, wire.Token, nil, finishWord(d.Ending, d.Choice < len(e.calls) && len(e.calls[d.Choice]) > 0))
 	case wire.DeltaUsage:
 		if e.opening == nil {
 			e.usage = wire.NoUsage()

@@ -83,8 +83,9 @@ func (w *hubWrite) asked(m *builder, t *wire.Turn) {
 	m.b = append(m.b, ']')
 }
 
-// said writes what a model said, in a request or in an answer.
-func (w *hubWrite) said(m *builder, parts []wire.Part) {
+// said writes what a model said, in a request or in an answer, and reports
+// whether it called tools.
+func (w *hubWrite) said(m *builder, parts []wire.Part) (called bool) {
 	text, refusal := joined(parts, wire.PartText), joined(parts, wire.PartRefusal)
 	calls := 0
 	for i := range parts {
@@ -112,6 +113,7 @@ func (w *hubWrite) said(m *builder, parts []wire.Part) {
 		m.name("tool_calls")
 		m.b = appendCalls(m.b, parts)
 	}
+	return calls > 0
 }
 
 func appendCalls(dst []byte, parts []wire.Part) []byte {

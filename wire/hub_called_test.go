@@ -1,0 +1,69 @@
+package wire_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/tidwall/gjson"
+
+	"backstop/wire"
+)
+
+// calledBy are the names of the tools that an answer calls, and whether it says
+// that it ended for them.
+func calledBy(dialect string, body []byte) (names string, ended bool) {
+	at := map[string][2]string{
+		"openai":    {`choices.0.message.tool_calls.#.function.name`, `choices.0.finish_reason`},
+		"anthropic": {`content.#(type=="tool_use")#.name`, `stop_reason`},
+		"gemini":    {`candidates.0.content.parts.#.functionCall.name`, ``},
+		"responses": {`output.#(type=="function_call")#.name`, ``},
+	}[dialect]
+	for _, v := range gjson.GetBytes(body, at[0]).Array() {
+		names += v.Str
+	}
+	word := gjson.GetBytes(body, at[1]).Str
+	return names, strings.HasPrefix(word, "tool_")
+}
+
+// A call in the form that came before tool calls is one, and an answer that
+// says it ended for its calls has some.
+func TestAnAnswerThatEndedForItsCallsHasThem(t *testing.T) {
+	for name, c := range map[string]struct{ from, answer, call string }{
+		"a legacy call":                {"openai", `{"id":"1","model":"m","choices":[{"index":0,"message":{"role":"assistant","content":null,"function_call":{"name":"f","arguments":"{\"a\":1}"}},"finish_reason":"function_call"}]}`, "f"},
+		"the same call twice":          {"openai", `{"id":"1","model":"m","choices":[{"index":0,"message":{"role":"assistant","content":null,"tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{}"}}],"function_call":{"name":"f","arguments":"{}"}},"finish_reason":"tool_calls"}]}`, "f"},
+		"a word for calls, and none":   {"openai", `{"id":"1","model":"m","choices":[{"index":0,"message":{"role":"assistant","content":"hi","tool_calls":[]},"finish_reason":"tool_calls"}]}`, ""},
+		"that word of another":         {"anthropic", `{"id":"1","type":"message","role":"assistant","model":"m","content":[{"type":"text","text":"hi"}],"stop_reason":"tool_use","usage":{"input_tokens":1,"output_tokens":1}}`, ""},
+		"a legacy call without a name": {"openai", `{"id":"1","model":"m","choices":[{"index":0,"message":{"role":"assistant","content":"hi","function_call":{}},"finish_reason":"function_call"}]}`, ""},
+	} {
+		for to := range rooms {
+			if to == c.from {
+				continue
+			}
+			body, ok := wire.Translate(rooms[c.from], rooms[to], []byte(c.answer), head)
+			if !ok {
+				t.Errorf("%s to %s: nothing", name, to)
+			}
+			check := func(form string, body []byte) {
+				if names, ended := calledBy(to, body); names != c.call || (to == "openai" || to == "anthropic") && ended != (c.call != "") {
+					t.Errorf("%s to %s, %s: %s", name, to, form, body)
+				}
+			}
+			check("plain", body)
+			events := rooms[c.from].Explode(&wire.Request{Op: wire.Chat}, []byte(c.answer))
+			stream := ""
+			for _, data := range events {
+				if kind := gjson.GetBytes(data, "type").Str; kind != "" {
+					stream += "event: " + kind + "\n"
+				}
+				stream += "data: " + string(data) + "\n\n"
+			}
+			if c.from == "openai" {
+				stream += "data: [DONE]\n\n"
+			}
+			out, _ := streamed(t, c.from, to, stream)
+			sum := rooms[to].Aggregator(&wire.Request{Op: wire.Chat})
+			feed(t, sum, out)
+			check("streamed", sum.Body())
+		}
+	}
+}
