@@ -14,7 +14,7 @@ import (
 // after them are one message here.
 func (w *hubWrite) messages() {
 	m := &messageList{w: w}
-	turns := w.p.Turns
+	turns := wire.ResultsFirst(w.p.Turns)
 	for i := range turns {
 		t := &turns[i]
 		switch t.Role {

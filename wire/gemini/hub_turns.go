@@ -13,7 +13,7 @@ import (
 // one content here; what the asker says after them is the next.
 func (w *hubWrite) contents() {
 	c := &contentList{w: w, named: calledNames(w.p.Turns)}
-	turns := w.p.Turns
+	turns := wire.ResultsFirst(w.p.Turns)
 	for i := range turns {
 		t := &turns[i]
 		switch t.Role {

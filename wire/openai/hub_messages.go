@@ -24,8 +24,9 @@ func (w *hubWrite) messages() {
 		m.raw("content", appendString(nil, strings.Join(w.p.System, "\n\n")))
 		w.close(m)
 	}
-	for i := range w.p.Turns {
-		t := &w.p.Turns[i]
+	turns := wire.ResultsFirst(w.p.Turns)
+	for i := range turns {
+		t := &turns[i]
 		switch t.Role {
 		case wire.BySystem:
 			m := next("system")
@@ -38,7 +39,7 @@ func (w *hubWrite) messages() {
 			w.asked(m, t)
 			w.close(m)
 		case wire.ByModel:
-			if i == len(w.p.Turns)-1 && w.p.Dialect != backstop.OpenAI && !w.demand.Prefill {
+			if i == len(turns)-1 && w.p.Dialect != backstop.OpenAI && !w.demand.Prefill {
 				w.losses.Cannots(w.p, t.At+".role") // an answer begun by the caller
 			}
 			m := next("assistant")
