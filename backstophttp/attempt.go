@@ -120,7 +120,7 @@ func (r *run) attempt(ctx context.Context, a *attempt) (o backstop.Outcome) {
 	r.mark(a, backstop.Mark{Kind: backstop.FirstByte})
 	a.reply = wire.Reply{
 		Vendor: a.step.Upstream.Vendor, Dialect: a.room.Dialect(), Caller: r.req.Dialect,
-		Status: resp.StatusCode, Header: resp.Header, Now: time.Now(),
+		Status: resp.StatusCode, Header: resp.Header, Now: time.Now(), Mask: r.d.mask.clean,
 	}
 	return r.settled(a, r.answer(a, resp, out.Stream))
 }
@@ -156,7 +156,7 @@ func (r *run) settled(a *attempt, o backstop.Outcome) backstop.Outcome {
 // answer reads and judges what came back.
 func (r *run) answer(a *attempt, resp *http.Response, stream bool) backstop.Outcome {
 	if resp.StatusCode != http.StatusOK {
-		return r.refusal(a, resp)
+		return a.refusal(resp)
 	}
 	if stream {
 		s := &sniffer{src: resp.Body}
@@ -181,10 +181,8 @@ func (r *run) oneBody(a *attempt, src io.Reader, length int64) backstop.Outcome 
 	return r.comesHome(a, o)
 }
 
-// refusal judges an answer whose status is not 200. Our credentials are taken
-// out first: of a text that was shortened or cleaned they may be no more than a
-// part, which nobody knows again.
-func (r *run) refusal(a *attempt, resp *http.Response) backstop.Outcome {
+// refusal judges an answer whose status is not 200.
+func (a *attempt) refusal(resp *http.Response) backstop.Outcome {
 	var cut atomic.Bool
 	t := time.AfterFunc(errorWait, func() { cut.Store(true); a.cancel() })
 	defer t.Stop()
@@ -192,7 +190,7 @@ func (r *run) refusal(a *attempt, resp *http.Response) backstop.Outcome {
 	if err != nil && err != errTooLarge && !cut.Load() && len(body) == 0 {
 		return upstream.Classify(err, true)
 	}
-	a.reply.Surface, a.reply.Body = wire.SurfaceHTTP, r.d.mask.clean(body)
+	a.reply.Surface, a.reply.Body = wire.SurfaceHTTP, body
 	return wire.Judge(&a.reply)
 }
 

@@ -56,13 +56,26 @@ func TestNoPartOfAConfiguredKeyReachesACaller(t *testing.T) {
 			p.Upstreams[0].Keys = []secret.Value{secret.New(key)}
 			p.Routes[0].Tiers = p.Routes[0].Tiers[:1]
 		}
-		for _, status := range []int{400, 422} {
-			for pad := range 32 {
-				text := fmt.Sprintf(`{"detail":"%s%s"}`, strings.Repeat("no", 16*pad), " "+key)
-				in(t, setup{primary: body(status, text), change: change}, func(h *house) {
-					p, ev := h.call(unary)
+		for form, c := range map[string]struct {
+			status        int
+			text, request string
+		}{
+			"a status":                {400, `{"detail":"%s"}`, unary},
+			"another":                 {422, `{"detail":"%s"}`, unary},
+			"a body of a good status": {200, `{"error":{"message":"%s","type":"invalid_request_error","code":400}}`, unary},
+			"an event":                {200, "data: {\"error\":{\"message\":\"%s\",\"type\":\"invalid_request_error\",\"code\":400}}\n\n", stream},
+			"an event, put together":  {200, "data: {\"error\":{\"message\":\"%s\",\"type\":\"invalid_request_error\",\"code\":400}}\n\n", unary},
+		} {
+			for pad := range 64 {
+				front := strings.Repeat("n", 480+pad) // up to the limit of a message
+				if pad >= 32 {
+					front = strings.Repeat(" ", 2048-64+pad) // and of what becomes one
+				}
+				text := fmt.Sprintf(c.text, front+" "+key)
+				in(t, setup{primary: body(c.status, text), change: change}, func(h *house) {
+					p, ev := h.call(c.request)
 					if seen := fmt.Sprint(p.header) + p.String() + fmt.Sprintf("%+v", ev); strings.Contains(seen, "canary") {
-						t.Errorf("a part of %s in %s", key, p)
+						t.Errorf("%s: a part of %s in %s", form, key, p)
 					}
 				})
 			}

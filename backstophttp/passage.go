@@ -150,7 +150,7 @@ func (s *passing) refused(resp *http.Response, o backstop.Outcome, key int, bega
 	now := time.Now()
 	limits := wire.Judge(&wire.Reply{
 		Vendor: s.u.Vendor, Dialect: s.u.Dialect, Caller: s.p.Dialect, Surface: wire.SurfaceHTTP,
-		Status: resp.StatusCode, Header: resp.Header, Body: body, Now: now,
+		Status: resp.StatusCode, Header: resp.Header, Body: body, Now: now, Mask: s.d.mask.clean,
 	})
 	s.d.engine.Passed(now, s.u.Name, key, began, &limits)
 	s.d.rekey(s.u, key, &limits)

@@ -132,7 +132,7 @@ func (d *Driver) judgeProbe(p *backstop.Probe, room wire.Room, resp *http.Respon
 		req.Op = wire.Embedding
 	}
 	reply := &wire.Reply{Vendor: p.Upstream.Vendor, Dialect: p.Upstream.Dialect, Caller: p.Upstream.Dialect,
-		Status: resp.StatusCode, Header: resp.Header, Now: time.Now(), Surface: wire.SurfaceHTTP}
+		Status: resp.StatusCode, Header: resp.Header, Now: time.Now(), Surface: wire.SurfaceHTTP, Mask: d.mask.clean}
 	if resp.StatusCode != http.StatusOK {
 		reply.Body, _ = read(resp.Body, resp.ContentLength, maxError, nil)
 		return wire.Judge(reply)

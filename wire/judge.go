@@ -22,6 +22,11 @@ import (
 // After the first token neither RetrySame nor NextTier is ever set. Token
 // counts are -1.
 func Judge(a *Reply) backstop.Outcome {
+	if a.Mask != nil {
+		own := *a
+		own.Body = a.Mask(a.Body)
+		a = &own
+	}
 	e := readEnvelope(a)
 	return settle(a, e, rule(a, e))
 }

@@ -30,4 +30,7 @@ type Reply struct {
 	Event   string // name of an SSE event, streams only
 	Body    []byte // body, or the data of the event
 	Now     time.Time
+	// Mask takes out of what is judged what no caller may know, before any of
+	// it is shortened: of a part nobody knows what it was. nil = nothing.
+	Mask func([]byte) []byte
 }
