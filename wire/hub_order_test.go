@@ -47,3 +47,23 @@ func TestResultsOfToolsComeBeforeOtherWords(t *testing.T) {
 		}
 	}
 }
+
+// A talk in the middle of a tool's use has no thinking that the API would
+// take: none is asked for, whatever stands behind the results.
+func TestThinkingIsNotAskedForBehindCallsWithoutIt(t *testing.T) {
+	for name, c := range map[string]struct {
+		behind string
+		thinks bool
+	}{
+		"results alone":         {``, false},
+		"words behind":          {`,{"role":"user","content":"go on"}`, false},
+		"an answer, and words":  {`,{"role":"assistant","content":"done"},{"role":"user","content":"go on"}`, true},
+		"an instruction behind": {`,{"role":"developer","content":"be quick"}`, false},
+	} {
+		body := `{"model":"m","reasoning_effort":"high","messages":[{"role":"user","content":"go"},{"role":"assistant","tool_calls":[{"id":"1","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"1","content":"x"}` + c.behind + `]}`
+		out, losses := hub(t, "openai", "anthropic", []byte(body), nil)
+		if got := gjson.GetBytes(out.Body, "thinking.type").Str == "enabled"; got != c.thinks || !got && !strings.Contains(strings.Join(losses.Left, " "), "reasoning_effort") {
+			t.Errorf("%s: %v %s", name, losses, out.Body)
+		}
+	}
+}

@@ -118,14 +118,16 @@ func (w *hubWrite) budget(t *thought) {
 
 // signed reports whether the turn that the model is in the middle of, if its
 // last act was a tool call, still has the signed thinking that the API demands.
+// What else is said behind the results does not end that turn.
 func (w *hubWrite) signed() bool {
-	turns := w.p.Turns
-	if len(turns) == 0 || turns[len(turns)-1].Role != wire.ByTool {
-		return true
-	}
+	turns, returned := w.p.Turns, false
 	for i := len(turns) - 1; i >= 0; i-- {
+		returned = returned || turns[i].Role == wire.ByTool
 		if turns[i].Role != wire.ByModel {
 			continue
+		}
+		if !returned {
+			return true
 		}
 		parts := turns[i].Parts
 		return len(parts) > 0 && parts[0].Kind == wire.PartReasoning && parts[0].Proof != "" && w.p.Dialect == backstop.Anthropic

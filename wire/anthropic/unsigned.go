@@ -21,11 +21,13 @@ func unsign(o *edit.Object) {
 		return
 	}
 	list := messages.Val.Array()
-	emptied, last := make([]bool, len(list)), false
+	emptied, last, results := make([]bool, len(list)), false, false
 	for i, m := range list {
 		if m.Get("role").Str != "assistant" {
+			results = results || m.Get(`content.#(type=="tool_result")`).Exists()
 			continue
 		}
+		results = false
 		blocks := m.Get("content").Array()
 		gone, n := make([]bool, len(blocks)), 0
 		for j, v := range blocks {
@@ -40,7 +42,6 @@ func unsign(o *edit.Object) {
 		}
 	}
 	o.CutElements(list, emptied)
-	results := len(list) > 0 && list[len(list)-1].Get(`content.#(type=="tool_result")`).Exists()
 	if t := o.Find("thinking"); last && results && t != nil {
 		o.Drop("thinking")
 	}
