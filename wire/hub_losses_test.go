@@ -68,7 +68,7 @@ func TestPartsThatCannotBeExpressedAreNamed(t *testing.T) {
 		"a file":                        {"openai", `[{"role":"user","content":[{"type":"file","file":{}}]}]`, "messages[0].content[0]"},
 		"a picture in a strange format": {"openai", `[{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:image/tiff;base64,aGk="}}]}]`, "messages[0].content[0]"},
 		"an answer begun":               {"openai", `[{"role":"user","content":"a"},{"role":"assistant","content":"b"}]`, "messages[1].role"},
-		"broken arguments":              {"openai", `[{"role":"user","content":"a"},{"role":"assistant","tool_calls":[{"id":"1","function":{"name":"f","arguments":"{\"a"}}]},{"role":"tool","tool_call_id":"1","content":"x"}]`, "messages[1].content[0].arguments"},
+		"broken arguments":              {"openai", `[{"role":"user","content":"a"},{"role":"assistant","tool_calls":[{"id":"1","function":{"name":"f","arguments":"{\"a"}}]},{"role":"tool","tool_call_id":"1","content":"x"}]`, "messages[1].tool_calls[0].function.arguments"},
 		"a content of another type":     {"openai", `[{"role":"user","content":{"type":"text","text":"a"}},{"role":"user","content":5}]`, "messages[0].content messages[1].content"},
 		"a text of another type":        {"openai", `[{"role":"user","content":[{"type":"text","text":{"a":1}}]}]`, "messages[0].content[0].text"},
 		"an object from a tool":         {"openai", `[{"role":"user","content":"a"},{"role":"assistant","tool_calls":[{"id":"1","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"1","content":{"a":1}}]`, "messages[2].content"},
@@ -155,7 +155,7 @@ func TestPiecesOfATextStayApart(t *testing.T) {
 		"an instruction's":         {"anthropic", `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"a"},{"role":"system","content":[{"type":"text","text":"12"},{"type":"text","text":"3"}]},{"role":"user","content":"b"}]}`, "", `"12\n3"`},
 		"a picture in one":         {"anthropic", `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"a"},{"role":"system","content":[{"type":"text","text":"s"},{"type":"image","source":{"type":"url","url":"https://x"}}]},{"role":"user","content":"b"}]}`, "messages[1].content[1]", ""},
 		"a picture in the first":   {"responses", `{"model":"m","input":[{"role":"developer","content":[{"type":"input_text","text":"s"},{"type":"input_image","image_url":"https://x"}]},{"role":"user","content":"b"}]}`, "input[0].content[1]", ""},
-		"a picture of Gemini's":    {"gemini", `{"contents":[{"role":"system","parts":[{"text":"s"},{"inlineData":{"mimeType":"image/png","data":"aGk="}}]},{"role":"user","parts":[{"text":"b"}]}]}`, "contents[0].content[1]", ""},
+		"a picture of Gemini's":    {"gemini", `{"contents":[{"role":"system","parts":[{"text":"s"},{"inlineData":{"mimeType":"image/png","data":"aGk="}}]},{"role":"user","parts":[{"text":"b"}]}]}`, "contents[0].parts[1]", ""},
 		"a picture that has words": {"openai", `{"model":"m","messages":[{"role":"system","content":[{"type":"text","text":"s"},{"type":"image_url","image_url":{"url":"https://x"}}]},{"role":"user","content":"b"}]}`, "", "https://x"},
 	} {
 		for to := range rooms {
@@ -172,6 +172,22 @@ func TestPiecesOfATextStayApart(t *testing.T) {
 	}
 }
 
+// A part is named as its caller counts it, whatever became turns of their own
+// or was left out in front of it.
+func TestAPartIsNamedAsItsCallerCounts(t *testing.T) {
+	const tiff = `"image/tiff","data":"aGk="`
+	for name, c := range map[string]struct{ from, body, cannot string }{
+		"gemini":               {"gemini", `{"contents":[{"role":"model","parts":[{"functionCall":{"name":"f"}}]},{"role":"user","parts":[{"functionResponse":{"name":"f","response":{}}},{"text":""},{"inlineData":{"mimeType":` + tiff + `}}]}]}`, "contents[1].parts[2]"},
+		"a result of gemini's": {"gemini", `{"contents":[{"role":"model","parts":[{"functionCall":{"name":"f"}}]},{"role":"user","parts":[{"text":"a"},{"functionResponse":{"name":"f","response":{},"parts":[{"inlineData":{"mimeType":` + tiff + `}}]}}]}]}`, "contents[1].parts[1].functionResponse.parts[0]"},
+		"openai":               {"openai", `{"model":"m","messages":[{"role":"user","content":[{"type":"text","text":""},{"type":"image_url","image_url":{"url":"data:image/tiff;base64,aGk="}}]}]}`, "messages[0].content[1]"},
+		"responses":            {"responses", `{"model":"m","input":[{"role":"user","content":[{"type":"input_text","text":""},{"type":"input_image","image_url":"data:image/tiff;base64,aGk="}]}]}`, "input[0].content[1]"},
+	} {
+		if _, losses := hub(t, c.from, "anthropic", []byte(c.body), nil); strings.Join(losses.Cannot, " ") != c.cannot {
+			t.Errorf("%s: %q, want %q", name, losses.Cannot, c.cannot)
+		}
+	}
+}
+
 // A name that the upstream would refuse is no mistake of the caller's.
 func TestANameThatTheUpstreamRefusesIsNamed(t *testing.T) {
 	for name, plain := range map[string]bool{"look_up-1": true, "weather.get": false, "ns:get": false} {
@@ -180,7 +196,7 @@ func TestANameThatTheUpstreamRefusesIsNamed(t *testing.T) {
 			if to == "gemini" {
 				continue
 			}
-			if _, losses := hub(t, "gemini", to, []byte(body), nil); (strings.Join(losses.Cannot, " ") == "tools[0].name") == plain {
+			if _, losses := hub(t, "gemini", to, []byte(body), nil); (strings.Join(losses.Cannot, " ") == "tools[0].functionDeclarations[0].name") == plain {
 				t.Errorf("%s to %s: %+v", name, to, losses)
 			}
 		}

@@ -183,6 +183,7 @@ const (
 // Part is one piece of a turn or of an answer.
 type Part struct {
 	Kind PartKind
+	At   string // its place in the caller's request, "" = as its turn counts
 	Text string
 
 	URL   string // of an image
@@ -201,6 +202,7 @@ type Part struct {
 
 // Tool is a function that the model may call.
 type Tool struct {
+	At          string // its place in the caller's request, "" = as the prompt counts
 	Name        string
 	Description string
 	Schema      []byte // JSON Schema of its arguments, nil = none

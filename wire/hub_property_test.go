@@ -168,12 +168,25 @@ func plainPrompt(t *rapid.T, p *wire.Prompt) string {
 	q.Turns = append([]wire.Turn(nil), p.Turns...)
 	for i := range q.Turns {
 		q.Turns[i].At = ""
+		q.Turns[i].Parts = unplaced(q.Turns[i].Parts)
+	}
+	q.Tools = append([]wire.Tool(nil), p.Tools...)
+	for i := range q.Tools {
+		q.Tools[i].At = ""
 	}
 	b, err := json.MarshalIndent(q, "", " ")
 	if err != nil {
 		t.Fatal(err)
 	}
 	return string(b)
+}
+
+func unplaced(parts []wire.Part) []wire.Part {
+	parts = append([]wire.Part(nil), parts...)
+	for i := range parts {
+		parts[i].At, parts[i].Result = "", unplaced(parts[i].Result)
+	}
+	return parts
 }
 
 // messages makes answers that both dialects can express.

@@ -58,7 +58,7 @@ func TestItemsThatCannotBeExpressedAreNamed(t *testing.T) {
 		"a picture by its id":    {`[{"role":"user","content":[{"type":"input_image","file_id":"f"}]}]`, "input[0].content[0].file_id", ""},
 		"an item that is stored": {`[{"type":"item_reference","id":"msg_1"}]`, "input[0]", ""},
 		"a search":               {`[{"role":"user","content":"a"},{"type":"web_search_call","id":"ws_1","status":"completed"}]`, "input[1]", ""},
-		"a picture from a tool":  {`[{"role":"user","content":"a"},{"type":"function_call","call_id":"c","name":"f","arguments":"{}"},{"type":"function_call_output","call_id":"c","output":[{"type":"input_image","image_url":"https://x"}]}]`, "input[2].content[0]", ""},
+		"a picture from a tool":  {`[{"role":"user","content":"a"},{"type":"function_call","call_id":"c","name":"f","arguments":"{}"},{"type":"function_call_output","call_id":"c","output":[{"type":"input_image","image_url":"https://x"}]}]`, "input[2].output[0]", ""},
 		"an object from a tool":  {`[{"role":"user","content":"a"},{"type":"function_call","call_id":"c","name":"f","arguments":"{}"},{"type":"function_call_output","call_id":"c","output":{"a":1}}]`, "input[2].output", ""},
 		"an answer begun":        {`[{"role":"user","content":"a"},{"role":"assistant","content":"b"}]`, "input[1].role", ""},
 		"a role nobody knows":    {`[{"role":"user","content":"a"},{"role":"critic","content":"b"}]`, "input[1].role", ""},

@@ -91,7 +91,7 @@ func (m *messageList) text(name, text string) {
 
 func (m *messageList) parts(t *wire.Turn) {
 	for i := range t.Parts {
-		m.part(&t.Parts[i], place(t.At+".content", i))
+		m.part(&t.Parts[i], wire.PartAt(t.Parts, i, t.At+".content"))
 	}
 }
 

@@ -222,7 +222,7 @@ const anyObject = `{"type":"object","properties":{}}`
 
 func (w *hubWrite) tool(t *wire.Tool, i int) {
 	if len(t.Name) > maxToolName || !wire.PlainName(t.Name) {
-		w.losses.Cannots(w.p, place("tools", i)+".name")
+		w.losses.Cannots(w.p, w.p.ToolAt(i)+".name")
 	}
 	w.b = wire.AppendString(append(w.b, `{"name":`...), t.Name)
 	if t.Description != "" {
@@ -234,7 +234,7 @@ func (w *hubWrite) tool(t *wire.Tool, i int) {
 		if structured(w.vendor, w.model) && plainSchema([]byte(schema)) {
 			w.b = append(w.b, `,"strict":true`...)
 		} else {
-			w.losses.Lefts(w.p, place("tools", i)+".strict")
+			w.losses.Lefts(w.p, w.p.ToolAt(i)+".strict")
 		}
 	}
 	w.b = append(w.b, '}')

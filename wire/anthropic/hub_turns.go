@@ -89,7 +89,7 @@ func (h *hubRead) block(to *[]wire.Part, v gjson.Result, at string) {
 			return
 		}
 	case "image":
-		part.Kind = wire.PartImage
+		part.Kind, part.At = wire.PartImage, at
 		source := v.Get("source")
 		switch source.Get("type").Str {
 		case "base64":
@@ -101,7 +101,7 @@ func (h *hubRead) block(to *[]wire.Part, v gjson.Result, at string) {
 			return
 		}
 	case "tool_use":
-		part = wire.Part{Kind: wire.PartToolCall, ID: v.Get("id").Str, Name: v.Get("name").Str, Arguments: written(v.Get("input"))}
+		part = wire.Part{Kind: wire.PartToolCall, At: at, ID: v.Get("id").Str, Name: v.Get("name").Str, Arguments: written(v.Get("input"))}
 	case "thinking":
 		part = wire.Part{Kind: wire.PartReasoning, Text: v.Get("thinking").Str, Proof: v.Get("signature").Str}
 		if part.Proof == unsigned {

@@ -98,7 +98,7 @@ func (h *hubRead) turn(c gjson.Result, at string) {
 				h.p.Turns = append(h.p.Turns, t)
 				t.Parts = nil
 			}
-			h.result(f.result, at, place(at+".parts", i))
+			h.result(f.result, place(at+".parts", i)+".functionResponse")
 			split = true
 			return true
 		}
@@ -160,11 +160,11 @@ func (h *hubRead) part(to *[]wire.Part, f *partFields, at string) {
 			*to = append(*to, wire.Part{Kind: kind, Text: f.text.Str})
 		}
 	case f.data.IsObject():
-		h.image(to, wire.Part{Kind: wire.PartImage, Media: pick(f.data, "mimeType").Str, Data: f.data.Get("data").Str}, at)
+		h.image(to, wire.Part{Kind: wire.PartImage, At: at, Media: pick(f.data, "mimeType").Str, Data: f.data.Get("data").Str}, at)
 	case f.file.IsObject():
 		uri, media := pick(f.file, "fileUri").Str, pick(f.file, "mimeType").Str
 		if strings.HasPrefix(uri, "https://") && !strings.HasPrefix(uri, filesHost) {
-			h.image(to, wire.Part{Kind: wire.PartImage, Media: media, URL: uri}, at)
+			h.image(to, wire.Part{Kind: wire.PartImage, At: at, Media: media, URL: uri}, at)
 			return
 		}
 		h.extra(at+".fileData", false) // only the vendor can read it
@@ -189,19 +189,19 @@ func (h *hubRead) image(to *[]wire.Part, part wire.Part, at string) {
 }
 
 // result reads what a function gave back.
-func (h *hubRead) result(v gjson.Result, at, here string) {
+func (h *hubRead) result(v gjson.Result, at string) {
 	part, ok := h.calls.answer(v)
 	if !ok {
-		h.extra(here+".functionResponse", false) // nothing that was called
+		h.extra(at, false) // nothing that was called
 		return
 	}
 	each(v.Get("parts"), func(i int, p gjson.Result) bool {
 		f := takeApart(p)
-		h.part(&part.Result, &f, place(here+".functionResponse.parts", i))
+		h.part(&part.Result, &f, place(at+".parts", i))
 		return true
 	})
 	if w := pick(v, "willContinue"); w.Type == gjson.True {
-		h.extra(here+".functionResponse.willContinue", false)
+		h.extra(at+".willContinue", false)
 	}
 	h.p.Turns = append(h.p.Turns, wire.Turn{Role: wire.ByTool, Parts: []wire.Part{part}, At: at})
 }

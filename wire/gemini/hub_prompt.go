@@ -29,7 +29,7 @@ var names = map[string]string{
 	"seed": "generationConfig.seed", "frequency_penalty": "generationConfig.frequencyPenalty",
 	"presence_penalty": "generationConfig.presencePenalty", "logprobs": "generationConfig.responseLogprobs",
 	"top_logprobs": "generationConfig.logprobs", "reasoning_effort": "generationConfig.thinkingConfig", "reasoning_content": "thought",
-	"response_format": "generationConfig.responseMimeType", "tool_choice": "toolConfig", "messages": "contents", "system": "systemInstruction",
+	"response_format": "generationConfig.responseMimeType", "tool_choice": "toolConfig", "messages": "contents", "is_error": "response.error", "system": "systemInstruction",
 }
 
 // ToHub reads a request. A count of tokens has no words in the hub: no other

@@ -198,7 +198,7 @@ func (w *hubWrite) tools() {
 
 func (w *hubWrite) tool(t *wire.Tool, i int) {
 	if len(t.Name) > maxToolName {
-		w.losses.Cannots(w.p, place("tools", i)+".name")
+		w.losses.Cannots(w.p, w.p.ToolAt(i)+".name")
 	}
 	w.b = wire.AppendString(append(w.b, `{"name":`...), t.Name)
 	if t.Description != "" {
@@ -206,7 +206,7 @@ func (w *hubWrite) tool(t *wire.Tool, i int) {
 	}
 	w.b = append(append(w.b, `,"parametersJsonSchema":`...), typed(t.Schema)...)
 	if t.Strict == wire.On {
-		w.losses.Lefts(w.p, place("tools", i)+".strict")
+		w.losses.Lefts(w.p, w.p.ToolAt(i)+".strict")
 	}
 	w.b = append(w.b, '}')
 }

@@ -36,7 +36,7 @@ func (h *hubRead) tools(v gjson.Result) {
 var ofFunction = map[string]bool{"name": true, "description": true, "parameters": true, "parametersJsonSchema": true, "behavior": true}
 
 func (h *hubRead) function(f gjson.Result, at string) {
-	t := wire.Tool{Name: f.Get("name").Str, Description: f.Get("description").Str}
+	t := wire.Tool{At: at, Name: f.Get("name").Str, Description: f.Get("description").Str}
 	if t.Name == "" {
 		h.Refuse(at+".name", "%s has no name", at)
 	}

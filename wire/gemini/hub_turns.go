@@ -88,7 +88,7 @@ func (c *contentList) close() {
 
 func (c *contentList) turn(t *wire.Turn) {
 	for i := range t.Parts {
-		c.part(&t.Parts[i], place(t.At+".content", i))
+		c.part(&t.Parts[i], wire.PartAt(t.Parts, i, t.At+".content"))
 	}
 }
 
@@ -233,11 +233,11 @@ func (c *contentList) result(part *wire.Part, at string) {
 		case wire.PartImage:
 			b, ok := appendImage(pictures, r, len(pictures) > 0)
 			if !ok || hasPrefix(bare(c.w.model), early) {
-				c.w.losses.Cannots(c.w.p, place(at+".content", i))
+				c.w.losses.Cannots(c.w.p, wire.PartAt(part.Result, i, at+".content"))
 			}
 			pictures = b
 		default:
-			c.w.losses.Cannots(c.w.p, place(at+".content", i))
+			c.w.losses.Cannots(c.w.p, wire.PartAt(part.Result, i, at+".content"))
 		}
 	}
 	c.next()

@@ -173,7 +173,7 @@ func (h *hubRead) tools(v span) {
 			h.extra(place("tools", i), false)
 			continue
 		}
-		t := wire.Tool{Name: str(h.b, member(h.b, f, "name")), Description: str(h.b, member(h.b, f, "description"))}
+		t := wire.Tool{At: place("tools", i) + ".function", Name: str(h.b, member(h.b, f, "name")), Description: str(h.b, member(h.b, f, "description"))}
 		if t.Name == "" {
 			h.Refuse(place("tools", i)+".function.name", "%s has no name", place("tools", i))
 		}

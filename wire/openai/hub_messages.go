@@ -78,7 +78,7 @@ func (w *hubWrite) asked(m *builder, t *wire.Turn) {
 			}
 			m.b = append(appendString(append(m.b, `{"type":"image_url","image_url":{"url":`...), url), '}', '}')
 		default:
-			w.losses.Cannots(w.p, place(t.At+".content", i))
+			w.losses.Cannots(w.p, wire.PartAt(t.Parts, i, t.At+".content"))
 		}
 	}
 	m.b = append(m.b, ']')
@@ -139,7 +139,7 @@ func (w *hubWrite) returned(m *builder, t *wire.Turn) {
 	part := &t.Parts[0]
 	w.onlyText(part.Result, t.At)
 	if part.Failed {
-		w.losses.Lefts(w.p, t.At+".is_error")
+		w.losses.Lefts(w.p, t.At+"."+w.p.Name("is_error"))
 	}
 	m.raw("tool_call_id", appendString(nil, wire.ToolID(part.ID)))
 	m.raw("content", appendString(nil, wire.Joined(part.Result)))
@@ -149,7 +149,7 @@ func (w *hubWrite) returned(m *builder, t *wire.Turn) {
 func (w *hubWrite) onlyText(parts []wire.Part, at string) {
 	for i := range parts {
 		if parts[i].Kind != wire.PartText {
-			w.losses.Cannots(w.p, place(at+".content", i))
+			w.losses.Cannots(w.p, wire.PartAt(parts, i, at+".content"))
 		}
 	}
 }

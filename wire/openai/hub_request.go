@@ -209,7 +209,7 @@ func (w *hubWrite) tools() {
 
 func (w *hubWrite) tool(t *wire.Tool, i int) {
 	if len(t.Name) > maxToolName || !wire.PlainName(t.Name) {
-		w.losses.Cannots(w.p, place("tools", i)+".name")
+		w.losses.Cannots(w.p, w.p.ToolAt(i)+".name")
 	}
 	f := builder{b: append(w.o.b, `{"type":"function","function":`...)}
 	f.raw("name", appendString(nil, t.Name))

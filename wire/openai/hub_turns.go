@@ -86,7 +86,7 @@ func (h *hubRead) part(to *[]wire.Part, v span, at string) {
 		*to = append(*to, wire.Part{Kind: wire.PartRefusal, Text: str(b, member(b, v, "refusal"))})
 	case "image_url":
 		image := member(b, v, "image_url")
-		part := wire.Part{Kind: wire.PartImage, URL: str(b, member(b, image, "url"))}
+		part := wire.Part{Kind: wire.PartImage, At: at, URL: str(b, member(b, image, "url"))}
 		if part.URL == "" {
 			h.Refuse(at+".image_url.url", "%s is an image without a url", at)
 		}
@@ -123,8 +123,12 @@ func (h *hubRead) calls(t *wire.Turn, v span) {
 			h.extra(place(t.At+".tool_calls", i), false)
 			continue
 		}
+		at := ""
+		if t.At != "" { // answers have none
+			at = place(t.At+".tool_calls", i) + ".function"
+		}
 		t.Parts = append(t.Parts, wire.Part{
-			Kind: wire.PartToolCall, ID: str(b, member(b, e.val, "id")), Name: str(b, member(b, f, "name")), Arguments: written(b, member(b, f, "arguments")),
+			Kind: wire.PartToolCall, At: at, ID: str(b, member(b, e.val, "id")), Name: str(b, member(b, f, "name")), Arguments: written(b, member(b, f, "arguments")),
 		})
 	}
 }

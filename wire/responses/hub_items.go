@@ -85,7 +85,7 @@ func (l *itemList) content(parts []wire.Part, at string) {
 			l.b = append(l.b, `{"type":"input_image","detail":"auto"`...)
 			l.text("image_url", url)
 		default:
-			l.w.losses.Cannots(l.w.p, spot(at, i))
+			l.w.losses.Cannots(l.w.p, wire.PartAt(parts, i, at))
 			l.b = append(l.b, '{')
 		}
 		l.b = append(l.b, '}')
@@ -132,7 +132,7 @@ func (l *itemList) said(t *wire.Turn) {
 			shut()
 			l.thought(part, i)
 		default:
-			l.w.losses.Cannots(l.w.p, spot(t.At+".content", i))
+			l.w.losses.Cannots(l.w.p, wire.PartAt(t.Parts, i, t.At+".content"))
 		}
 	}
 	shut()
@@ -161,7 +161,7 @@ func (l *itemList) result(part *wire.Part, at string) {
 	l.begin(`{"type":"function_call_output"`)
 	l.text("call_id", wire.ToolID(part.ID))
 	if part.Failed {
-		l.w.losses.Lefts(l.w.p, at+".is_error")
+		l.w.losses.Lefts(l.w.p, at+"."+l.w.p.Name("is_error"))
 	}
 	if len(part.Result) == 0 || len(part.Result) == 1 && part.Result[0].Kind == wire.PartText {
 		text := ""

@@ -45,7 +45,7 @@ func (h *hubRead) item(v gjson.Result, at string) {
 			h.Refuse(at, "%s is a function_call without call_id or name", at)
 		}
 		t := h.modelTurn(at)
-		t.Parts = append(t.Parts, wire.Part{Kind: wire.PartToolCall, ID: id, Name: v.Get("name").Str, Arguments: written(v.Get("arguments"))})
+		t.Parts = append(t.Parts, wire.Part{Kind: wire.PartToolCall, At: at, ID: id, Name: v.Get("name").Str, Arguments: written(v.Get("arguments"))})
 	case "function_call_output":
 		h.result(v, at)
 	case "reasoning":
@@ -102,7 +102,7 @@ func (h *hubRead) part(to *[]wire.Part, v gjson.Result, at string) {
 	case "refusal":
 		appendPart(to, wire.PartRefusal, v.Get("refusal").Str)
 	case "input_image":
-		image := wire.Part{Kind: wire.PartImage, URL: v.Get("image_url").Str}
+		image := wire.Part{Kind: wire.PartImage, At: at, URL: v.Get("image_url").Str}
 		if intake.Filled(v.Get("file_id")) {
 			h.extra(at+".file_id", false)
 			return

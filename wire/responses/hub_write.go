@@ -207,7 +207,7 @@ func (w *hubWrite) tools() {
 // for callers of other dialects it is said.
 func (w *hubWrite) tool(t *wire.Tool, i int) {
 	if len(t.Name) > maxToolName || !wire.PlainName(t.Name) {
-		w.losses.Cannots(w.p, spot("tools", i)+".name")
+		w.losses.Cannots(w.p, w.p.ToolAt(i)+".name")
 	}
 	w.b = wire.AppendString(append(w.b, `{"type":"function","name":`...), t.Name)
 	if t.Description != "" {
