@@ -321,3 +321,20 @@ func TestAProbeOpensTheWayBackInEveryDialect(t *testing.T) {
 		})
 	}
 }
+
+// A picture that the caller's dialect has no form for is no answer to it: the
+// next tier is asked, also by who streams.
+func TestAPictureThatTheCallerCannotBeToldGoesToTheNextTier(t *testing.T) {
+	const picture = `{"candidates":[{"content":{"role":"model","parts":[{"inlineData":{"mimeType":"image/png","data":"aGk="}}]},"finishReason":"STOP","index":0}],"responseId":"r"}`
+	forms(t, func(t *testing.T, stream bool) {
+		for _, d := range []backstop.Dialect{backstop.OpenAI, backstop.Anthropic, backstop.Responses, backstop.Gemini} {
+			ge, caller := fixtureOf(backstop.Gemini), fixtureOf(d)
+			in(t, setup{primary: wrapped("data: " + picture + "\n\n"), backup: answers(ge.tells("from the backup")...), change: speak(ge, ge)}, func(h *house) {
+				p, _ := h.ask(caller, question(stream))
+				if told := strings.Contains(p.String(), "from the backup"); p.status != 200 || told == (d == backstop.Gemini) {
+					t.Errorf("%s: %d %v %s", d, p.status, p.header, p)
+				}
+			})
+		}
+	})
+}

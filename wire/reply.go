@@ -34,3 +34,7 @@ type Reply struct {
 	// it is shortened: of a part nobody knows what it was. nil = nothing.
 	Mask func([]byte) []byte
 }
+
+// Crosses reports whether the caller speaks another dialect: what the hub has
+// no word for, such as a picture that a model made, is then no answer.
+func (a *Reply) Crosses() bool { return a.Caller != "" && a.Caller != a.Dialect }

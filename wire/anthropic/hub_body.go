@@ -108,6 +108,8 @@ func answered(parts []wire.Part, end wire.Ending) (blocks []byte, called, refuse
 			if _, whole := inputOf(part.Arguments); !whole && end == wire.EndLength {
 				part.Arguments = `{"` + invalidInput + `":` + edit.Quoted(part.Arguments) + `}`
 			}
+		case wire.PartImage:
+			continue // no answer of this dialect holds one
 		case wire.PartRefusal:
 			refused = true
 		case wire.PartReasoning:

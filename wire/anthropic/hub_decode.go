@@ -14,6 +14,7 @@ func (Room) Decoder() wire.Decoder { return &decoder{} }
 type decoder struct {
 	usage edit.Fields    // raw counts, as the events report them
 	whole map[int]string // input that came at once with the begin of a call
+	calls map[int]bool   // blocks that are calls of the caller's tools
 	list  []wire.Delta
 	done  bool
 }
@@ -30,6 +31,7 @@ func (d *decoder) Event(ev *sse.Event) []wire.Delta {
 		d.add(wire.Delta{Kind: wire.DeltaStart, ID: m.Get("id").Str, Model: m.Get("model").Str})
 		d.count(m.Get("usage"))
 	case blockStart:
+		delete(d.calls, e.index)
 		d.begin(e.index, e.root.Get("content_block"))
 	case blockDelta:
 		d.delta(e.index, e.root.Get("delta"))
@@ -78,6 +80,10 @@ func (d *decoder) begin(index int, v gjson.Result) {
 	case "redacted_thinking":
 		d.add(wire.Delta{Kind: wire.DeltaProof, Part: index, Text: v.Get("data").Str, Sealed: true})
 	case "tool_use":
+		if d.calls == nil {
+			d.calls = map[int]bool{}
+		}
+		d.calls[index] = true
 		d.add(wire.Delta{Kind: wire.DeltaCall, Part: index, ID: v.Get("id").Str, Name: v.Get("name").Str})
 		if input := written(v.Get("input")); !unsaid(input) {
 			if d.whole == nil {
@@ -98,6 +104,9 @@ func (d *decoder) delta(index int, v gjson.Result) {
 	case "signature_delta":
 		one.Kind, one.Text = wire.DeltaProof, v.Get("signature").Str
 	case "input_json_delta":
+		if !d.calls[index] {
+			return // of a tool that the vendor runs itself
+		}
 		one.Kind, one.Text = wire.DeltaArguments, wire.Spoken(v.Get("partial_json"))
 		if one.Text != "" {
 			delete(d.whole, index)

@@ -45,8 +45,10 @@ func judgeMessage(a *wire.Reply, root, content gjson.Result) backstop.Outcome {
 		case "text":
 			said = block.Get("text").Str != ""
 		case "thinking", "redacted_thinking":
-		default:
+		case "tool_use":
 			said = true
+		default:
+			said = !a.Crosses()
 		}
 		return !said
 	})

@@ -91,6 +91,9 @@ func (d *reader) progress(ev *sse.Event, e *event) wire.Signal {
 			d.Tool, d.tooled, d.block = true, e.root.Get("content_block.name").Str, e.index
 		}
 		thought := kind == "thinking" || kind == "redacted_thinking"
+		if d.Reply.Crosses() && d.seats.foreign(e.index) {
+			n = 0
+		}
 		d.content(&sig, n, !thought)
 		d.Other = d.Other || !thought && kind != "text"
 		if kind == "text" {
@@ -98,6 +101,9 @@ func (d *reader) progress(ev *sse.Event, e *event) wire.Signal {
 		}
 	case blockDelta:
 		text, said := e.text()
+		if d.Reply.Crosses() && (e.root.Get("delta.type").Str == "citations_delta" || d.seats.foreign(e.index)) {
+			text = ""
+		}
 		d.content(&sig, len(text), said)
 		switch e.root.Get("delta.type").Str {
 		case "text_delta":

@@ -75,6 +75,18 @@ func (at *seat) deaf(e *event) bool {
 	return (at.kind == "text" || at.kind == "thinking") && e.kind == blockDelta && e.root.Get("delta.type").Str == "input_json_delta"
 }
 
+// foreign reports whether the latest block of that index, as it came, is one
+// that only this dialect knows.
+func (s *seats) foreign(index int) bool {
+	for i := range s.list {
+		if s.list[i].from == index {
+			kind := s.list[i].kind
+			return kind != "text" && kind != "thinking" && kind != "redacted_thinking" && kind != "tool_use"
+		}
+	}
+	return false
+}
+
 // beginning is the data of the event that begins an empty block.
 func beginning(kind string, index int) string {
 	block := `{"type":"text","text":""}`

@@ -34,7 +34,7 @@ func (Room) JudgeBody(r *wire.Request, a *wire.Reply) backstop.Outcome {
 // judgeAnswer judges all candidates together: one that broke off spoils the
 // answer, one that is worth something makes it good.
 func judgeAnswer(a *wire.Reply, c *chunk) backstop.Outcome {
-	s := summary{own: true}
+	s := summary{own: true, crosses: a.Crosses()}
 	c.each(func(_ int, v gjson.Result) { s.add(v) })
 	switch {
 	case s.fault != "":
@@ -57,13 +57,14 @@ type summary struct {
 	fault       string // a finish reason that is one, "" = none
 	said        bool   // there is content
 	lawful      bool   // a finish reason may stand without content
+	crosses     bool   // other parts than text and calls have no form for the caller
 	own         bool   // all finish reasons are the dialect's own words
 }
 
 func (s *summary) add(v gjson.Result) {
 	s.n++
 	eachPart(v, func(_ gjson.Result, kind pieceKind, _ int) {
-		s.said = s.said || kind != pieceNone && kind != pieceThought
+		s.said = s.said || kind != pieceNone && kind != pieceThought && (kind != pieceOther || !s.crosses)
 	})
 	reason := finish(v)
 	if reason == "" {

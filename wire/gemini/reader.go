@@ -100,6 +100,9 @@ func (d *reader) progress(ev *sse.Event, c *chunk) wire.Signal {
 // content takes in the parts of a candidate and returns their content bytes.
 func (d *reader) content(index int, v gjson.Result) (bytes int) {
 	eachPart(v, func(part gjson.Result, kind pieceKind, size int) {
+		if kind == pieceOther && d.Reply.Crosses() {
+			return
+		}
 		bytes += size
 		d.Speaks = d.Speaks || size > 0
 		d.Said = d.Said || size > 0 && kind != pieceThought

@@ -10,6 +10,7 @@ type chunk struct {
 	choices, usage             span
 	fault                      bool // the event is an error in one of the known forms
 	known                      bool // at least one member is the dialect's
+	crosses                    bool // its caller speaks another dialect
 
 	list []delta
 	book callBook
@@ -31,7 +32,7 @@ type delta struct {
 
 // parse reads an event. It is false for what is no object of this dialect.
 func (c *chunk) parse(data []byte) bool {
-	*c = chunk{b: data, list: c.list[:0], book: c.book}
+	*c = chunk{b: data, list: c.list[:0], book: c.book, crosses: c.crosses}
 	c.book.stray, c.book.lists, c.book.bare = c.book.stray[:0], c.book.lists[:0], c.book.bare[:0]
 	i := skipSpace(data, 0)
 	if i < len(data) && data[i] == '[' {
@@ -204,6 +205,9 @@ func (c *chunk) readDelta(d *delta, s span) (calls, legacy span) {
 		case "role":
 			d.role = m.val.filled(c.b)
 		case "content":
+			if c.crosses && m.val.is(c.b, '[') && !holdsText(c.b, m.val) {
+				continue
+			}
 			d.speak(c.b, m.val)
 		case "refusal":
 			said := d.said
@@ -211,7 +215,9 @@ func (c *chunk) readDelta(d *delta, s span) (calls, legacy span) {
 			d.refusal = d.refusal || m.val.filled(c.b)
 			d.said = said
 		case "images":
-			d.aside(c.b, m.val)
+			if !c.crosses {
+				d.aside(c.b, m.val)
+			}
 		case "reasoning", "reasoning_content", "reasoning_details":
 			d.text(c.b, m.val)
 		case "tool_calls":
@@ -219,6 +225,9 @@ func (c *chunk) readDelta(d *delta, s span) (calls, legacy span) {
 		case "function_call":
 			legacy = m.val
 		case "audio":
+			if c.crosses {
+				continue
+			}
 			d.aside(c.b, member(c.b, m.val, "data"))
 			d.aside(c.b, member(c.b, m.val, "transcript"))
 		}

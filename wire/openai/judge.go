@@ -166,7 +166,7 @@ type answered struct {
 func judgeChoices(a *wire.Reply, choices span) backstop.Outcome {
 	var sum answered
 	for e := inArray(a.Body, choices); e.next(); {
-		sum.add(readChoice(a.Body, e.val))
+		sum.add(readChoice(a.Body, e.val, a.Crosses()))
 	}
 	switch {
 	case sum.fault != "":
@@ -207,7 +207,7 @@ type choice struct {
 	shaped  bool // it has a message, a text or a delta
 }
 
-func readChoice(b []byte, s span) (c choice) {
+func readChoice(b []byte, s span, crosses bool) (c choice) {
 	if !s.is(b, '{') {
 		return c
 	}
@@ -221,26 +221,42 @@ func readChoice(b []byte, s span) (c choice) {
 		case "message", "delta":
 			if v.is(b, '{') {
 				c.shaped = true
-				c.readMessage(b, v)
+				c.readMessage(b, v, crosses)
 			}
 		}
 	}
 	return c
 }
 
-func (c *choice) readMessage(b []byte, s span) {
+// readMessage reads what a message holds. What is neither text nor a call has
+// no form in another dialect.
+func (c *choice) readMessage(b []byte, s span, crosses bool) {
 	for m := inObject(b, s); m.next(); {
 		switch v := m.val; string(m.name()) {
 		case "content":
-			c.content = c.content || v.filled(b) || holds(b, v, '[')
-		case "tool_calls", "images":
+			c.content = c.content || v.filled(b) || holds(b, v, '[') && (!crosses || holdsText(b, v))
+		case "tool_calls":
 			c.content = c.content || holds(b, v, '[')
-		case "function_call", "audio":
+		case "images":
+			c.content = c.content || holds(b, v, '[') && !crosses
+		case "function_call":
 			c.content = c.content || holds(b, v, '{')
+		case "audio":
+			c.content = c.content || holds(b, v, '{') && !crosses
 		case "refusal":
 			c.refusal = c.refusal || v.filled(b)
 		}
 	}
+}
+
+// holdsText reports whether there is a text among the parts of a content.
+func holdsText(b []byte, parts span) bool {
+	for e := inArray(b, parts); e.next(); {
+		if member(b, e.val, "text").filled(b) {
+			return true
+		}
+	}
+	return false
 }
 
 // judgeOutput judges a Responses object.

@@ -41,7 +41,7 @@ type reader struct {
 // Signal.Bytes counts content without its escapes.
 func (Room) Reader(r *wire.Request, a *wire.Reply) wire.StreamReader {
 	d := &reader{Stream: follow.Begin(r, a, backstop.OpenAI), request: r}
-	d.chunk.book.kept = true
+	d.chunk.book.kept, d.chunk.crosses = true, d.Reply.Crosses()
 	return d
 }
 
