@@ -221,3 +221,34 @@ func TestWhatElseIsSaidOfAToolIsNamed(t *testing.T) {
 		}
 	}
 }
+
+// Where a text was taken from is named where it is lost, and what an SDK sends
+// back without saying anything is not.
+func TestSourcesOfATextAreNamed(t *testing.T) {
+	for from, c := range map[string]struct{ body, some, left string }{
+		"openai":    {`{"model":"m","messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b","refusal":null,"annotations":[%s]},{"role":"user","content":[{"type":"text","text":"c"}]}]}`, `{"type":"url_citation"}`, "messages[1].annotations"},
+		"anthropic": {`{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"a"},{"role":"assistant","content":[{"type":"text","text":"b","citations":[%s]}]},{"role":"user","content":"c"}]}`, `{"type":"char_location"}`, "messages[1].content[0].citations"},
+		"responses": {`{"model":"m","input":[{"role":"user","content":"a"},{"type":"message","role":"assistant","content":[{"type":"output_text","text":"b","annotations":[%s],"logprobs":[]}]},{"role":"user","content":"c"}]}`, `{"type":"url_citation"}`, "input[1].content[0].annotations"},
+	} {
+		for to := range rooms {
+			if to == from {
+				continue
+			}
+			for some, want := range map[string]string{c.some: c.left, "": ""} {
+				if _, losses := hub(t, from, to, []byte(strings.Replace(c.body, "%s", some, 1)), nil); len(losses.Cannot) > 0 || strings.Join(losses.Left, " ") != want {
+					t.Errorf("%s to %s: %+v, want %s", from, to, losses, want)
+				}
+			}
+		}
+	}
+}
+
+// A picture that a model made is no hint: a talk without it is another.
+func TestAPictureOfTheModelsIsNotLostInSilence(t *testing.T) {
+	body := `{"model":"m","messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b","images":[{"type":"image_url","image_url":{"url":"data:image/png;base64,aGk="}}]},{"role":"user","content":"c"}]}`
+	for _, to := range []string{"anthropic", "gemini", "responses"} {
+		if _, losses := hub(t, "openai", to, []byte(body), nil); strings.Join(losses.Cannot, " ") != "messages[1].images" {
+			t.Errorf("%s: %+v", to, losses)
+		}
+	}
+}

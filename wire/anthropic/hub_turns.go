@@ -85,6 +85,9 @@ func (h *hubRead) block(to *[]wire.Part, v gjson.Result, at string) {
 	switch v.Get("type").Str {
 	case "text":
 		part = wire.Part{Kind: wire.PartText, Text: v.Get("text").Str}
+		if v.Get("citations.0").Exists() {
+			h.extra(at+".citations", true)
+		}
 		if part.Text == "" {
 			return
 		}

@@ -187,14 +187,18 @@ func (h *hubRead) tools(v span) {
 	}
 }
 
-// beyond names the members of an object that the hub has no field for.
+// beyond names the members of an object that the hub has no field for, if they
+// say anything.
 func (h *hubRead) beyond(v span, at string, known ...string) {
 	for m := inObject(h.b, v); m.next(); {
-		if name := string(m.name()); !slices.Contains(known, name) && !m.val.null(h.b) {
+		if name := string(m.name()); !slices.Contains(known, name) && !m.val.null(h.b) && !hollowList(h.b, m.val) {
 			h.extra(at+"."+name, true)
 		}
 	}
 }
+
+// hollowList reports whether a value is an array without elements.
+func hollowList(b []byte, v span) bool { return v.is(b, '[') && !holds(b, v, '[') }
 
 func (h *hubRead) toolChoice(v span) {
 	c := &h.p.ToolChoice

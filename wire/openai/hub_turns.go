@@ -17,6 +17,9 @@ func (h *hubRead) messages(v span) {
 	}
 }
 
+// ofMessage are the members of a message that are looked at apart.
+var ofMessage = []string{"role", "name", "content", "refusal", "tool_calls", "reasoning_content", "reasoning", "function_call", "audio", "images"}
+
 func (h *hubRead) message(v span, at string) {
 	b, p := h.b, h.p
 	t := wire.Turn{At: at}
@@ -39,6 +42,7 @@ func (h *hubRead) message(v span, at string) {
 		h.extra(at+".role", false)
 		return
 	}
+	h.beyond(v, at, ofMessage...)
 	h.content(&t.Parts, member(b, v, "content"), at)
 	if t.Role == wire.ByModel {
 		h.calls(&t, v)
@@ -82,6 +86,7 @@ func (h *hubRead) part(to *[]wire.Part, v span, at string) {
 	switch str(b, member(b, v, "type")) {
 	case "text":
 		h.text(to, member(b, v, "text"), at+".text")
+		h.beyond(v, at, "type", "text")
 	case "refusal":
 		*to = append(*to, wire.Part{Kind: wire.PartRefusal, Text: str(b, member(b, v, "refusal"))})
 	case "image_url":
@@ -107,8 +112,8 @@ func (h *hubRead) calls(t *wire.Turn, v span) {
 	if s := member(b, v, "refusal"); s.filled(b) {
 		t.Parts = append(t.Parts, wire.Part{Kind: wire.PartRefusal, Text: str(b, s)})
 	}
-	for _, name := range [...]string{"function_call", "audio"} {
-		if !member(b, v, name).null(b) {
+	for _, name := range [...]string{"function_call", "audio", "images"} {
+		if s := member(b, v, name); !s.null(b) && !hollowList(b, s) {
 			h.extra(t.At+"."+name, false)
 		}
 	}

@@ -99,6 +99,9 @@ func (h *hubRead) part(to *[]wire.Part, v gjson.Result, at string) {
 	switch v.Get("type").Str {
 	case "input_text", "output_text", "text":
 		appendPart(to, wire.PartText, v.Get("text").Str)
+		if v.Get("annotations.0").Exists() {
+			h.extra(at+".annotations", true)
+		}
 	case "refusal":
 		appendPart(to, wire.PartRefusal, v.Get("refusal").Str)
 	case "input_image":
