@@ -252,3 +252,18 @@ func TestAPictureOfTheModelsIsNotLostInSilence(t *testing.T) {
 		}
 	}
 }
+
+// A word on tools where there are none says nothing, and chat upstreams refuse
+// it: callers of other dialects may send it all the same.
+func TestAWordOnToolsWithoutToolsDoesNotGoToAChat(t *testing.T) {
+	for from, body := range map[string]string{
+		"responses": `{"model":"m","input":"a","tools":[],"tool_choice":"auto","parallel_tool_calls":true}`,
+		"anthropic": `{"model":"m","max_tokens":9,"tool_choice":{"type":"auto","disable_parallel_tool_use":true},"messages":[{"role":"user","content":"a"}]}`,
+		"gemini":    `{"contents":[{"parts":[{"text":"a"}]}],"toolConfig":{"functionCallingConfig":{"mode":"NONE"}}}`,
+	} {
+		out, losses := hub(t, from, "openai", []byte(body), nil)
+		if len(losses.Cannot)+len(losses.Left) > 0 || strings.Contains(string(out.Body), "tool") {
+			t.Errorf("%s: %+v %s", from, losses, out.Body)
+		}
+	}
+}

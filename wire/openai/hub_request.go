@@ -179,8 +179,14 @@ func effortOf(p *wire.Prompt) string {
 	return ""
 }
 
+// tools writes the tools and how free the model is with them. Without tools the
+// API takes no word on that, which others do; one that demands a call keeps its
+// 400.
 func (w *hubWrite) tools() {
 	p, o := w.p, &w.o
+	if k := p.ToolChoice.Kind; len(p.Tools) == 0 && k != wire.ChoiceRequired && k != wire.ChoiceNamed {
+		return
+	}
 	if len(p.Tools) > 0 {
 		o.name("tools")
 		for i := range p.Tools {
