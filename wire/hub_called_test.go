@@ -6,6 +6,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"backstop"
 	"backstop/wire"
 )
 
@@ -64,6 +65,24 @@ func TestAnAnswerThatEndedForItsCallsHasThem(t *testing.T) {
 			sum := rooms[to].Aggregator(&wire.Request{Op: wire.Chat})
 			feed(t, sum, out)
 			check("streamed", sum.Body())
+		}
+	}
+}
+
+func TestALegacyCallThatComesInPiecesIsOne(t *testing.T) {
+	stream := ""
+	for _, delta := range []string{
+		`{"role":"assistant","content":null,"function_call":{"name":"f","arguments":""}}`, `{"function_call":{"arguments":"{\"a\""}}`, `{"function_call":{"arguments":":1}"}}`,
+	} {
+		stream += `data: {"id":"1","choices":[{"index":0,"delta":` + delta + "}]}\n\n"
+	}
+	stream += "data: {\"id\":\"1\",\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"function_call\"}]}\n\ndata: [DONE]\n\n"
+	for _, to := range []string{"anthropic", "gemini", "responses"} {
+		out, o := streamed(t, "openai", to, stream)
+		sum := rooms[to].Aggregator(&wire.Request{Op: wire.Chat})
+		feed(t, sum, out)
+		if names, _ := calledBy(to, sum.Body()); o.Class != backstop.OK || names != "f" || !strings.Contains(strings.ReplaceAll(string(sum.Body()), `\`, ""), `{"a":1}`) {
+			t.Errorf("%s: %+v %s", to, o, sum.Body())
 		}
 	}
 }
