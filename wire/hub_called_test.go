@@ -86,3 +86,24 @@ func TestALegacyCallThatComesInPiecesIsOne(t *testing.T) {
 		}
 	}
 }
+
+// A tool that is called without arguments is called with none, which callers
+// parse; of a call that was cut nobody knows.
+func TestACallWithoutArgumentsHasNone(t *testing.T) {
+	for end, want := range map[string]string{"tool_use": "{}", "max_tokens": ""} {
+		stream := ""
+		for _, data := range []string{
+			`{"type":"message_start","message":{"id":"1","model":"m","content":[]}}`, `{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"t","name":"f","input":{}}}`,
+			`{"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":""}}`, `{"type":"content_block_stop","index":0}`,
+			`{"type":"message_delta","delta":{"stop_reason":"` + end + `"},"usage":{"output_tokens":1}}`, `{"type":"message_stop"}`,
+		} {
+			stream += "data: " + data + "\n\n"
+		}
+		out, _ := streamed(t, "anthropic", "openai", stream)
+		sum := rooms["openai"].Aggregator(&wire.Request{Op: wire.Chat})
+		feed(t, sum, out)
+		if got := gjson.GetBytes(sum.Body(), "choices.0.message.tool_calls.0.function.arguments"); got.Str != want || !got.Exists() {
+			t.Errorf("%s: %s", end, out)
+		}
+	}
+}

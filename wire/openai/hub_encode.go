@@ -15,9 +15,15 @@ type encoder struct {
 	head    wire.Head
 	opening []byte // of every chunk, up to the choices
 	roles   []bool // by choice: the role went out
-	calls   [][]int
+	calls   [][]callOut
 	usage   wire.Usage
 	out     []wire.Framed
+}
+
+// callOut is a tool call that began.
+type callOut struct {
+	part   int
+	argued bool // arguments of it went out
 }
 
 func (e *encoder) Encode(list []wire.Delta) []wire.Framed {
@@ -44,7 +50,7 @@ func (e *encoder) delta(d *wire.Delta) {
 	case wire.DeltaCall, wire.DeltaArguments:
 		e.call(d)
 	case wire.DeltaFinish:
-		e.choice(d.Choice, wire.Token, nil, finishWord(d.Ending, d.Choice < len(e.calls) && len(e.calls[d.Choice]) > 0))
+		e.finish(d)
 	case wire.DeltaUsage:
 		if e.opening == nil {
 			e.usage = wire.NoUsage()
@@ -56,6 +62,22 @@ func (e *encoder) delta(d *wire.Delta) {
 		}
 		e.frame([]byte("[DONE]"), wire.Terminal)
 	}
+}
+
+// finish ends a choice. Who called a tool without arguments called it with none,
+// and callers parse them; of one that was cut nobody knows.
+func (e *encoder) finish(d *wire.Delta) {
+	var calls []callOut
+	if d.Choice < len(e.calls) {
+		calls = e.calls[d.Choice]
+	}
+	for n := range calls {
+		if !calls[n].argued && d.Ending != wire.EndLength && d.Ending != wire.EndContext {
+			b := strconv.AppendInt([]byte(`"tool_calls":[{"index":`), int64(n), 10)
+			e.choice(d.Choice, wire.Token, append(b, `,"function":{"arguments":"{}"}}]`...), "")
+		}
+	}
+	e.choice(d.Choice, wire.Token, nil, finishWord(d.Ending, len(calls) > 0))
 }
 
 func (e *encoder) start(d *wire.Delta) {
@@ -131,8 +153,8 @@ func (e *encoder) call(d *wire.Delta) {
 	e.role(d.Choice)
 	parts := e.calls[d.Choice]
 	n := len(parts)
-	for i, part := range parts {
-		if part == d.Part {
+	for i := range parts {
+		if parts[i].part == d.Part {
 			n = i
 		}
 	}
@@ -141,7 +163,7 @@ func (e *encoder) call(d *wire.Delta) {
 	}
 	b := strconv.AppendInt([]byte(`"tool_calls":[{"index":`), int64(n), 10)
 	if n == len(parts) {
-		e.calls[d.Choice] = append(parts, d.Part)
+		e.calls[d.Choice] = append(parts, callOut{part: d.Part})
 		id := d.ID
 		if id == "" {
 			id = e.head.ID + "." + strconv.Itoa(n)
@@ -152,5 +174,6 @@ func (e *encoder) call(d *wire.Delta) {
 	} else {
 		b = append(b, `,"function":{"arguments":`...)
 	}
+	e.calls[d.Choice][n].argued = e.calls[d.Choice][n].argued || d.Text != ""
 	e.choice(d.Choice, wire.Token, append(appendString(b, d.Text), "}}]"...), "")
 }
