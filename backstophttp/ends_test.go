@@ -1,6 +1,7 @@
 package backstophttp
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -63,5 +64,49 @@ func TestPromisedJSONThatGoesOnBehindItsFinishReasonIsNotSoldAsWhole(t *testing.
 				t.Errorf("%s: %+v\n%s", name, ev.Failure, p)
 			}
 		})
+	}
+}
+
+// `idle: 0` lets a model be silent for as long as it likes. An answer that is
+// whole is ended all the same, however it is read.
+func TestAWholeAnswerIsEndedWithoutALimitOfItsSilence(t *testing.T) {
+	type ending struct {
+		script []string
+		silent time.Duration // up to its finish reason
+	}
+	endings := func(a, b string) map[string]ending {
+		return map[string]ending{
+			"soon":       {[]string{"wait:500ms", voiceP.say(a), voiceP.say(b), voiceP.end("stop"), "hang"}, 500 * time.Millisecond},
+			"late":       {[]string{voiceP.say(a), "wait:40s", voiceP.say(b), "wait:45s", voiceP.end("stop"), "wait:4s", voiceP.usage(2), "hang"}, 85 * time.Second},
+			"with pings": {append([]string{voiceP.say(a), "wait:40s", voiceP.say(b), voiceP.end("stop")}, slices.Repeat([]string{"wait:3s", ": ping\n\n"}, 100)...), 40 * time.Second},
+		}
+	}
+	for _, ask := range []string{stream, unary, asJSON, strings.Replace(asJSON, "{", `{"stream":true,`, 1)} {
+		list := endings("a", "b")
+		if strings.Contains(ask, "json_object") {
+			list = endings(`{"a":`, "1}")
+		}
+		for name, e := range list {
+			for way, hedge := range map[string]time.Duration{"alone": 0, "hedged": time.Second} {
+				t.Run(way+", "+name+", "+ask, func(t *testing.T) {
+					in(t, setup{primary: answers(append([]string{voiceP.role()}, e.script...)...), backup: answers(voiceB.tells("b")...), change: func(p *backstop.Plan) {
+						for i := range p.Upstreams {
+							p.Upstreams[i].Timeouts.Idle = 0
+						}
+						p.Routes[0].Hedge.After, p.Routes[0].Stream.Keepalive = hedge, 0
+					}}, func(h *house) {
+						began := time.Now()
+						p, ev := h.call(ask)
+						h.want(p, 200, "primary")
+						if took := time.Since(began); took < e.silent || took > e.silent+2*backstop.DefaultIdle || ev.Outcome != backstop.OK || h.saw("backup") != 0 {
+							t.Errorf("took %s, %s\n%s", took, ev.Outcome, p)
+						}
+						if name == "late" && ask == unary && !strings.Contains(p.String(), `"completion_tokens":2`) {
+							t.Errorf("without what came behind its finish reason: %s", p)
+						}
+					})
+				})
+			}
+		}
 	}
 }

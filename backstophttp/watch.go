@@ -29,6 +29,11 @@ func (r *run) arm(until time.Time) {
 	if !r.due.IsZero() {
 		wait = time.Until(r.due)
 	}
+	for _, a := range r.running() {
+		if a != nil && a.step.Upstream.Timeouts.Idle == 0 {
+			wait = min(wait, backstop.DefaultIdle) // to see whether its answer is whole by now
+		}
+	}
 	r.timer.Reset(wait)
 	if r.woken.Load() {
 		r.timer.Reset(0)
@@ -83,21 +88,28 @@ func (r *run) watch() {
 // lingers looks after an attempt of which all is here but the end of its stream:
 // if that does not come it is no stall. What may come in front of it, as the
 // usage does, is waited for as long as for any other token, and the engine is
-// not asked meanwhile: of a whole answer it has nothing to decide.
+// not asked meanwhile: of a whole answer it has nothing to decide. Where tokens
+// have no limit the end of a whole answer has the default one.
 func (r *run) lingers(now time.Time, a *attempt) bool {
-	idle := a.step.Upstream.Timeouts.Idle
-	switch end := a.spoke.Add(idle); {
-	case !a.complete(), idle == 0 && (r.until.IsZero() || now.Before(r.until)):
+	if !a.complete() {
 		return false
-	case !now.Before(end):
+	}
+	end := a.spoke.Add(a.step.Upstream.Timeouts.Idle)
+	if a.step.Upstream.Timeouts.Idle == 0 {
+		if a.found.Before(a.spoke) {
+			a.found = now
+		}
+		end = a.found.Add(backstop.DefaultIdle)
+	}
+	if !now.Before(end) {
 		a.finished = true
 		a.cancel()
-	default:
-		if r.remind(now); r.gone {
-			a.cancel()
-		}
-		r.arm(end)
+		return true
 	}
+	if r.remind(now); r.gone {
+		a.cancel()
+	}
+	r.arm(end)
 	return true
 }
 

@@ -98,7 +98,7 @@ func (u *upstreamSpec) timeoutKeys() mapping {
 	return mapping{
 		{"connect", duration(&u.connect), span(card.Timeouts.Connect), "Until the connection stands."},
 		{"first_token", duration(&u.firstToken), span(card.Timeouts.FirstToken), "Until the first meaningful token; " + span(backstop.SilentFirstToken) + " for models that think silently."},
-		{"idle", duration(&u.idle), span(card.Timeouts.Idle), "Between two meaningful tokens; 0 = no limit."},
+		{"idle", duration(&u.idle), span(card.Timeouts.Idle), "Between two meaningful tokens; 0 = no limit, but an answer that is whole has 10 s to end its stream."},
 		{"total", duration(&u.total), span(card.Timeouts.Total), "The whole attempt; 0 = no limit."},
 		{"drip", whole(&u.drip), strconv.Itoa(card.Timeouts.Drip), "Fewest content bytes per second over 10 s; 0 = off."},
 	}
