@@ -74,7 +74,7 @@ func (c *Call) descend(tier int) {
 // attempts left and the deadline allow it.
 func (c *Call) nap(now time.Time, a *attempt, d time.Duration) bool {
 	left := c.deadline.Sub(now) - d
-	if c.spent >= MaxAttempts || left <= c.expected(a.up, a.model) {
+	if c.spent >= MaxAttempts || left <= c.expected(a.up, a.model) || c.owesLast(now, a.tier) {
 		return false
 	}
 	cost := 1

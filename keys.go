@@ -56,7 +56,7 @@ func (s *upstreamState) rateID(key int, model string) parkID {
 
 // freeKey finds another key of the attempt's upstream, -1 = none.
 func (c *Call) freeKey(now time.Time, a *attempt) int {
-	if c.spent >= MaxAttempts || len(a.up.u.Keys) < 2 {
+	if c.spent >= MaxAttempts || len(a.up.u.Keys) < 2 || c.owesLast(now, a.tier) {
 		return -1
 	}
 	key, _ := pick(now, a.up, a.model)

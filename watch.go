@@ -123,15 +123,37 @@ func (c *Call) hasNext(now time.Time, tier int) bool {
 			}
 			continue
 		}
-		if c.passed(i) {
-			continue
+		if c.spent < MaxAttempts && c.couldTake(now, i) {
+			return true
 		}
-		s := c.e.byName[t.Upstream]
-		m := s.model(c.sent(t))
-		if c.spent >= MaxAttempts || c.deadline.Sub(now) < c.expected(s, m) {
-			continue
-		}
-		if key, _ := pick(now, s, m); key != noKey && s.endpoint.Ready(now) && m.chat.Ready(now) {
+	}
+	return false
+}
+
+// couldTake reports whether an upstream tier could take the call right now.
+func (c *Call) couldTake(now time.Time, tier int) bool {
+	t := &c.route.Tiers[tier]
+	if c.passed(tier) || c.tooLong && t.Context <= c.context || c.req.Embed && !c.route.SameVectors && c.sent(t) != c.sent(&c.route.Tiers[0]) {
+		return false
+	}
+	s := c.e.byName[t.Upstream]
+	m := s.model(c.sent(t))
+	if c.deadline.Sub(now) < c.expected(s, m) {
+		return false
+	}
+	key, _ := pick(now, s, m)
+	return key != noKey && s.endpoint.Ready(now) && m.chat.Ready(now)
+}
+
+// owesLast reports whether the one request that a call has left belongs to a
+// tier below: however many keys or retries an upstream has, it is no use to ask
+// it for the fourth time while another, that was not asked yet, could answer.
+func (c *Call) owesLast(now time.Time, tier int) bool {
+	if c.spent != MaxAttempts-1 || c.req.NoFallback {
+		return false
+	}
+	for i := tier + 1; i < len(c.route.Tiers); i++ {
+		if c.route.Tiers[i].Local == nil && c.couldTake(now, i) {
 			return true
 		}
 	}
