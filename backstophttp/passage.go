@@ -18,8 +18,10 @@ const (
 	// maxPassage bounds the answer to a request that is passed on as it is:
 	// files are fetched that way.
 	maxPassage = 1 << 30
-	// passageIdle is the longest silence of such an upstream.
+	// passageIdle is the longest silence of such a request or its answer,
+	// passageWait that between the two: a picture or a transcript is made in it.
 	passageIdle = time.Minute
+	passageWait = backstop.DefaultTotal
 )
 
 // Passage is a request that is no call: it goes to one upstream as it is, with
@@ -92,7 +94,7 @@ func (s *passing) run(ctx context.Context) (o backstop.Outcome) {
 	}
 	idle := time.AfterFunc(passageIdle, end)
 	defer idle.Stop()
-	o = s.exchange(ctx, func() { idle.Reset(passageIdle) })
+	o = s.exchange(ctx, func(next time.Duration) { idle.Reset(next) })
 	if late.Load() && o.Class == backstop.Canceled {
 		o.Class, o.Kind = backstop.Hang, backstop.KindIdle
 	}
@@ -100,16 +102,27 @@ func (s *passing) run(ctx context.Context) (o backstop.Outcome) {
 }
 
 // exchange sends the request and passes the answer on. alive is called
-// whenever something moves.
-func (s *passing) exchange(ctx context.Context, alive func()) backstop.Outcome {
+// whenever something moves, with the longest silence that may follow.
+func (s *passing) exchange(ctx context.Context, alive func(next time.Duration)) backstop.Outcome {
 	began := time.Now()
 	key, until := s.d.engine.PassKey(began, s.u.Name)
 	if !until.IsZero() {
 		return parked(until.Sub(began))
 	}
 	pass := upstream.Passage{Method: s.p.Method, Path: s.p.Path, Query: s.p.Query, Key: key, Header: s.p.Header, Length: s.p.Length}
+	var answered atomic.Bool
+	if s.p.Body == nil || s.p.Length == 0 {
+		alive(passageWait)
+	}
 	if s.p.Body != nil {
-		body := &noticed{from: s.p.Body, alive: alive}
+		body := &noticed{from: s.p.Body}
+		body.alive = func() {
+			if body.whole.Load() && !answered.Load() {
+				alive(passageWait)
+			} else {
+				alive(passageIdle)
+			}
+		}
 		defer body.end(s.out.w)
 		defer context.AfterFunc(ctx, func() { body.end(s.out.w) })() // the transport waits for a read that waits
 		pass.Body = body
@@ -122,7 +135,8 @@ func (s *passing) exchange(ctx context.Context, alive func()) backstop.Outcome {
 		return upstream.Classify(err, false)
 	}
 	defer func() { _ = resp.Body.Close() }()
-	alive()
+	answered.Store(true)
+	alive(passageIdle)
 	o := backstop.Outcome{Class: backstop.OK, Status: resp.StatusCode, InputTokens: -1, OutputTokens: -1}
 	switch {
 	case resp.StatusCode < 200 || 300 <= resp.StatusCode && resp.StatusCode < 400 && resp.StatusCode != http.StatusNotModified:
@@ -171,7 +185,7 @@ func (s *passing) refused(resp *http.Response, o backstop.Outcome, key int, bega
 }
 
 // copy passes the answer on while it comes.
-func (s *passing) copy(resp *http.Response, o backstop.Outcome, alive func()) backstop.Outcome {
+func (s *passing) copy(resp *http.Response, o backstop.Outcome, alive func(next time.Duration)) backstop.Outcome {
 	s.head(resp)
 	if resp.ContentLength > 0 {
 		s.out.w.Header()["Content-Length"] = []string{strconv.FormatInt(resp.ContentLength, 10)}
@@ -185,7 +199,7 @@ func (s *passing) copy(resp *http.Response, o backstop.Outcome, alive func()) ba
 			return garbled(backstop.KindTooLarge)
 		}
 		if n > 0 {
-			alive()
+			alive(passageIdle)
 			if _, werr := s.out.put(buf[:n], true); werr != nil {
 				return backstop.Outcome{Class: backstop.Canceled, Kind: backstop.KindCaller, Status: o.Status, InputTokens: -1, OutputTokens: -1}
 			}

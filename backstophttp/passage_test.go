@@ -103,6 +103,35 @@ func TestASlowUploadIsNoSilence(t *testing.T) {
 	})
 }
 
+// A picture or a transcript is made before the first byte of its answer.
+func TestWhatTakesMinutesToMakeIsNoSilence(t *testing.T) {
+	primary := func(takes time.Duration) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
+			_, _ = io.Copy(io.Discard, r.Body)
+			act(w, r, []string{"wait:" + takes.String(), "made", "wait:50s", "of it"})
+		}
+	}
+	for name, p := range map[string]Passage{
+		"of a known size":   {Body: strings.NewReader("sent"), Length: 4},
+		"of an unknown one": {Body: strings.NewReader("sent"), Length: -1},
+		"empty":             {Body: strings.NewReader(""), Length: 0},
+		"none":              {},
+	} {
+		for takes, status := range map[time.Duration]int{4 * time.Minute: 200, passageWait + time.Minute: 504} {
+			in(t, setup{primary: primary(takes), change: func(p *backstop.Plan) { p.Upstreams[0].Timeouts.Total = 0 }}, func(h *house) {
+				own := p
+				if s, ok := own.Body.(*strings.Reader); ok {
+					_, _ = s.Seek(0, io.SeekStart)
+				}
+				own.Path = "/v1/images/generations"
+				if got, _, cut := h.handOver(&own); cut || got.status != status || (got.String() == "madeof it") != (status == 200) {
+					t.Errorf("%s, takes %s: %d %q, cut %v", name, takes, got.status, got, cut)
+				}
+			})
+		}
+	}
+}
+
 func TestAPassagePassesOverKeysThatWereRefused(t *testing.T) {
 	limited := body(429, `{"error":{"message":"slow down"}}`, "Retry-After", "5")
 	wall := body(401, `{"error":{"message":"no"}}`)
