@@ -141,6 +141,7 @@ func (c *Call) admit(now time.Time, t *Tier, a *attempt) (why string, until time
 	gate := c.gate(a)
 	ask := []*breaker.Breaker{s.endpoint, gate}
 	if c.req.JSON && !c.req.Embed {
+		a.model.doubts.heard(now, c.who, c.req.Schema)
 		ask = append(ask, m.quality)
 	}
 	for _, b := range ask {

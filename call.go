@@ -17,6 +17,7 @@ type Call struct {
 	deadline time.Time
 	rng      uint64
 	hash     uint64
+	who      uint64 // hash of the caller
 
 	attempts []*attempt
 	first    attempt // the memory of the first one, and of the list while it has one: most calls

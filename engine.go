@@ -36,8 +36,9 @@ type Request struct {
 	Caller     string // key name, else peer address: the unit of cancel evidence
 	Dialect    Dialect
 	Embed      bool
-	Stream     bool // the caller wants a stream
-	JSON       bool // the answer was promised to be JSON
+	Stream     bool   // the caller wants a stream
+	JSON       bool   // the answer was promised to be JSON
+	Schema     uint64 // hash of the schema that the call itself brought for it, 0 = none
 	Tools      bool
 	Streamable bool // a stream of the answer loses nothing against one body
 	Reask      bool // promised JSON that did not come may be asked for again, with the violations
@@ -118,6 +119,9 @@ func (e *Engine) Begin(now time.Time, r Request) *Call {
 	seq := e.calls.Add(1)
 	c := &Call{e: e, req: r, began: now, rng: mix(e.plan.Seed ^ seq*0x9e3779b97f4a7c15)}
 	c.hash = hashOf(r.ID, seq)
+	if r.JSON {
+		c.who = hashOf(r.Caller, 0)
+	}
 	c.route = e.plan.Route(r.Model)
 	if c.route == nil {
 		c.fail(&Failure{Code: CodeNotFound, Status: 404, Param: "model",

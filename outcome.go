@@ -136,6 +136,9 @@ type Outcome struct {
 	// NoRescue: a committed stream cannot be taken over, because a tool call
 	// had begun.
 	NoRescue bool
+	// OwnSchema: the answer is JSON and only breaks a schema that the call itself
+	// brought.
+	OwnSchema bool
 	// Malformed counts events that were dropped because they were not the dialect.
 	Malformed int
 	// OnlyStream: the upstream rejected a plain body itself; ask it for a stream.

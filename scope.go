@@ -63,6 +63,7 @@ type modelState struct {
 
 	waiters waiters
 	cancels cancelLedger
+	doubts  complaintLedger
 	spoke   atomic.Int64 // time of the latest first token, Unix nanoseconds
 }
 

@@ -69,7 +69,7 @@ func (c *Call) judge(now time.Time, a *attempt, o *Outcome) {
 	case counts == CountsModel:
 		scope = breaker.Failure
 	case counts == CountsQuality:
-		quality, scope = breaker.Failure, breaker.Success
+		quality, scope = c.complained(now, a, o), breaker.Success
 	case o.Class == Hang && o.Kind == KindMoved:
 		scope = breaker.Moved
 	case o.Class == Canceled && o.Kind == KindCaller && a.token.IsZero():
@@ -111,6 +111,16 @@ func (c *Call) canceled(now time.Time, a *attempt) breaker.Result {
 		return breaker.Failure
 	}
 	return breaker.Moved
+}
+
+// complained weighs an answer that is not the promised JSON: no schema of a
+// caller alone may open a breaker that others ask.
+func (c *Call) complained(now time.Time, a *attempt, o *Outcome) breaker.Result {
+	b := &a.up.u.Breaker
+	if !a.model.doubts.counts(now, c.who, c.req.Schema, o.OwnSchema && !b.Literal, b.Window) {
+		return breaker.Neutral
+	}
+	return breaker.Failure
 }
 
 // park skips what the answer told us to skip, and frees what a success shows

@@ -108,6 +108,7 @@ func (m *mending) close(end wire.FinishKind) (rest []byte, cut bool) {
 	default:
 		if s := m.r.schema(); s != nil && len(s.Validate(res.JSON)) > 0 {
 			m.fail(backstop.KindJSON)
+			m.fault.OwnSchema = m.r.vow.own != 0
 			return nil, false
 		}
 	}
@@ -134,6 +135,7 @@ func (m *mending) closeUnsent(end wire.FinishKind) (rest []byte, cut bool) {
 		m.fail(backstop.KindTruncated)
 	default:
 		m.fail(backstop.KindJSON)
+		m.fault.OwnSchema = m.r.brought(wire.NoCall, &res)
 	}
 	return nil, false
 }
@@ -157,6 +159,7 @@ func (m *mending) closeCalls(end wire.FinishKind, before bool) (owed []argument,
 			m.a.repaired = kinds(m.a.repaired, res.Repairs)
 		case !short:
 			m.fail(backstop.KindJSON)
+			m.fault.OwnSchema = res.Reason == jsonfix.SchemaViolated
 			return nil, false
 		}
 	}

@@ -16,6 +16,7 @@ type review struct {
 	cut    bool // a document was cut and has been closed
 	lost   bool // one was cut and cannot be closed as was promised
 	strict bool // a breach leaves nothing that can be delivered
+	theirs bool // a breach is not of the caller's own schema
 }
 
 // breach is one reason why an answer is not what was promised.
@@ -43,6 +44,7 @@ func (r *run) keepPromise(a *attempt, o backstop.Outcome) backstop.Outcome {
 	switch {
 	case len(v.wrong) > 0:
 		o = notJSON(o)
+		o.OwnSchema = !v.theirs
 		o.Spare = !v.strict && !v.cut && !v.lost
 		return o
 	case v.lost:
@@ -83,8 +85,15 @@ func (v *review) piece(r *run, p wire.Piece) {
 		v.lost = true
 	default:
 		v.strict = v.strict || p.Call == wire.NoCall || !r.proposes(p.Tool, &res)
+		v.theirs = v.theirs || !r.brought(p.Call, &res)
 		v.refused(p.Call, &res)
 	}
+}
+
+// brought reports whether a refused text is JSON and breaks nothing but a
+// schema that the caller brought: nothing may satisfy that.
+func (r *run) brought(call int, res *jsonfix.Result) bool {
+	return res.Reason == jsonfix.SchemaViolated && (call != wire.NoCall || r.vow.own != 0)
 }
 
 func (v *review) refused(call int, res *jsonfix.Result) {

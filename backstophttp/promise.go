@@ -2,6 +2,7 @@ package backstophttp
 
 import (
 	"bytes"
+	"hash/fnv"
 	"strings"
 
 	"backstop/jsonfix"
@@ -12,6 +13,7 @@ import (
 type vow struct {
 	repair bool           // damaged JSON may be mended
 	mark   bool           // what was cut is delivered, marked, at once
+	own    uint64         // hash of the schema that the request brought, 0 = none
 	schema jsonfix.Schema // nil = none, or none that can be used
 	// compiled and unvalidated: the schema is compiled when it is first asked
 	// for; one that cannot be used is reported and holds nothing up.
@@ -26,7 +28,7 @@ func (r *run) promise() {
 		return
 	}
 	j, asked := &r.route.JSON, r.req.Promise
-	r.vow = vow{repair: j.Repair, mark: j.Truncated == "mark"}
+	r.vow = vow{repair: j.Repair, mark: j.Truncated == "mark", own: sumOf(asked.Schema)}
 	switch {
 	case j.Schema != nil && asked.Schema == nil && (j.Always || asked.Kind != wire.PromiseNone):
 		own := *r.req
@@ -42,6 +44,16 @@ func (r *run) promise() {
 		unary.Stream = false
 		r.whole = &unary
 	}
+}
+
+// sumOf is a hash of a schema that is not 0 unless there is none.
+func sumOf(schema []byte) uint64 {
+	if len(schema) == 0 {
+		return 0
+	}
+	h := fnv.New64a()
+	_, _ = h.Write(schema)
+	return h.Sum64() | 1
 }
 
 // promised reports whether the answer's text was promised to be JSON.

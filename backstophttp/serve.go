@@ -115,7 +115,7 @@ func (r *run) begin() {
 	q, c := r.req, r.c
 	r.call = r.d.engine.Begin(time.Now(), backstop.Request{
 		ID: c.ID, Model: q.Model, Caller: c.Caller, Dialect: q.Dialect,
-		Embed: q.Op == wire.Embedding, Stream: q.Stream, JSON: q.Promise.Kind != wire.PromiseNone,
+		Embed: q.Op == wire.Embedding, Stream: q.Stream, JSON: q.Promise.Kind != wire.PromiseNone, Schema: r.vow.own,
 		Reask: r.reaskable(), Tools: q.Tools, Streamable: q.Streamable(), Rescuable: r.rescuable(), Once: q.Stored || q.Pinned, InputSize: q.InputSize, MaxTokens: q.MaxTokens,
 		Timeout: c.Timeout, NoFallback: c.NoFallback, NoLocal: c.NoLocal || q.Pinned || q.Op == wire.CountTokens, Retrying: c.Retrying,
 		Wake: r.wake, Refuses: r.refuses,
