@@ -76,6 +76,10 @@ func (m *mending) take(ev *sse.Event, sig *wire.Signal) (out []byte, ready bool)
 	if m.goesOn(sig); m.fault != nil {
 		return nil, false
 	}
+	if m.over && m.a.truncated && wire.FinishOf(m.reader.Finish()).Kind == wire.FinishGood && m.reader.Finish() != "" {
+		m.put(m.writer.Patch(ev, sig, nil, "length")) // said again: it is no more whole for that
+		return m.out, true
+	}
 	if m.over || sig.Kind != wire.Token && (sig.Kind != wire.Terminal || m.reader.Finish() == "") {
 		m.put(m.writer.Event(ev, sig))
 		return m.out, true

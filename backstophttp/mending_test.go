@@ -81,6 +81,18 @@ func TestPromisedJSONIsMendedWhileItStreams(t *testing.T) {
 	}
 }
 
+func TestACutThatIsSaidToBeWholeAgainStaysMarked(t *testing.T) {
+	usage := voiceP.chunk(`[{"index":0,"delta":{},"finish_reason":"stop"}]`, `,"usage":{"prompt_tokens":7,"completion_tokens":3,"total_tokens":10}`)
+	for _, first := range []string{"stop", "length"} {
+		in(t, setup{primary: answers(voiceP.starts(thirds(`{"name":["Jo`), voiceP.end(first), voiceP.end("stop"), usage, done)...)}, func(h *house) {
+			p, ev := h.call(streamJSON)
+			if n := strings.Count(p.String(), `"finish_reason":"length"`); n != 3 || strings.Contains(p.String(), `"stop"`) || !ev.Truncated || !strings.Contains(p.String(), `"truncated":true`) {
+				t.Errorf("first %s: %s", first, p)
+			}
+		})
+	}
+}
+
 func TestValidJSONStreamsAtOnceAndInItsOwnEvents(t *testing.T) {
 	script := []string{voiceP.role(), voiceP.say(`{"a`), voiceP.say(`":"x`), voiceP.say(` y`), "wait:2s", voiceP.say(`z, and`), voiceP.say(` so on`), voiceP.say(`"}`), voiceP.end("stop"), done}
 	in(t, setup{primary: answers(script...)}, func(h *house) {
