@@ -88,11 +88,16 @@ func TestComplaintsAreForgottenAndBounded(t *testing.T) {
 	now, window := time.Unix(1700000000, 0), 30*time.Second
 	l.heard(now, 1, 0)
 	l.heard(now, 2, 7)
-	if !l.counts(now, 2, 7, true, window) || l.counts(now, 2, 7, true, window) {
-		t.Error("one counts, and no second one")
+	for i, want := range []bool{true, false} {
+		if l.counts(now, 2, 7, true, window) != want {
+			t.Errorf("one counts, and no second one: complaint %d", i)
+		}
 	}
-	if now = now.Add(window + 1); !l.counts(now, 2, 7, true, window) || !l.counts(now, 2, 7, true, window) {
-		t.Error("who is alone counts in full")
+	now = now.Add(window + 1)
+	for i := range 2 {
+		if !l.counts(now, 2, 7, true, window) {
+			t.Errorf("who is alone counts in full: complaint %d", i)
+		}
 	}
 	for i := range uint64(3 * maxComplaints) {
 		l.counts(now, i, i, false, window)
