@@ -133,7 +133,7 @@ func (p *packing) outcome(o *backstop.Outcome) {
 	number(p, &o.Counts)
 	number(p, &o.Park)
 	number(p, &o.Hint)
-	p.flags(&o.HasHint, &o.RetrySame, &o.NextTier, &o.NoStream, &o.Spare, &o.NoRescue, &o.OnlyStream, &o.NotSent, &o.Passthrough, &o.Absent)
+	p.flags(&o.HasHint, &o.RetrySame, &o.NextTier, &o.NoStream, &o.Spare, &o.NoRescue, &o.OnlyStream, &o.NotSent, &o.Passthrough, &o.Absent, &o.OwnSchema)
 	text(p, &o.Param)
 	number(p, &o.Malformed)
 	number(p, &o.Replayed)

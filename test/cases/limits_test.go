@@ -196,7 +196,7 @@ func TestF11RetryAmplification(t *testing.T) {
 		more := "retry: {max: 3, jitter: 1ms-2ms, budget: 100%}\n"
 		g := start(t, setup{primary: p, backup: b, primaryYAML: more, backupYAML: more, routeYAML: "deadline: 60s\n"})
 		a := g.ask(call{stream: true})
-		a.refused(502, "upstream_unavailable")
+		a.refused(503, "upstreams_exhausted") // the last one was the backup's
 		if n := p.count() + b.count(); n != 4 {
 			t.Errorf("one call made %d requests upstream, want 4", n)
 		}
