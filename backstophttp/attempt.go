@@ -57,7 +57,6 @@ type attempt struct {
 	finished bool      // complete, although the upstream keeps the stream open
 	bugged   bool      // the watchdog failed at it
 	spoke    time.Time // when its latest token came
-	found    time.Time // when the watchdog first saw it complete since
 }
 
 // open prepares the attempt that the engine ordered.

@@ -12,6 +12,7 @@ import (
 
 	"backstop"
 	"backstop/breaker"
+	"backstop/internal/testkit"
 	"backstop/jsonfix"
 	"backstop/sse"
 	"backstop/wire"
@@ -123,13 +124,6 @@ func TestAnAttemptThatAsksAgainFindsItsFirstBesideAHedge(t *testing.T) {
 
 func TestTheNameOfAToolDoesNotKeepTheEventItCameIn(t *testing.T) {
 	const size, count = 512 << 10, 32
-	heap := func() int64 {
-		var m runtime.MemStats
-		runtime.GC()
-		runtime.GC()
-		runtime.ReadMemStats(&m)
-		return int64(m.HeapAlloc)
-	}
 	pad := strings.Repeat("x", size)
 	for name, c := range map[string]struct {
 		room        wire.Room
@@ -142,12 +136,12 @@ func TestTheNameOfAToolDoesNotKeepTheEventItCameIn(t *testing.T) {
 		stream := c.room.Reader(&wire.Request{Stream: true}, &wire.Reply{Status: 200})
 		stream.Event(&sse.Event{Data: []byte(c.begin)})
 		var s arguments
-		before := heap()
+		before := testkit.Heap()
 		for i := range count {
 			stream.Event(&sse.Event{Data: fmt.Appendf(nil, c.call, i, pad)})
 			s.listen(stream.(wire.PieceReader))
 		}
-		if grown := heap() - before; len(s.list) < count-1 && c.room.Dialect() != backstop.OpenAI || grown > size*count/4 {
+		if grown := testkit.Heap() - before; len(s.list) < count-1 && c.room.Dialect() != backstop.OpenAI || grown > size*count/4 {
 			t.Errorf("%s: %d calls keep %d KiB", name, len(s.list), grown>>10)
 		}
 		runtime.KeepAlive(s.list)

@@ -1,6 +1,7 @@
 package backstophttp
 
 import (
+	"cmp"
 	"time"
 
 	"backstop"
@@ -94,13 +95,7 @@ func (r *run) lingers(now time.Time, a *attempt) bool {
 	if !a.complete() {
 		return false
 	}
-	end := a.spoke.Add(a.step.Upstream.Timeouts.Idle)
-	if a.step.Upstream.Timeouts.Idle == 0 {
-		if a.found.Before(a.spoke) {
-			a.found = now
-		}
-		end = a.found.Add(backstop.DefaultIdle)
-	}
+	end := a.spoke.Add(cmp.Or(a.step.Upstream.Timeouts.Idle, backstop.DefaultIdle))
 	if !now.Before(end) {
 		a.finished = true
 		a.cancel()

@@ -5,20 +5,12 @@ import (
 	"strings"
 	"testing"
 
+	"backstop/internal/testkit"
 	"backstop/wire"
 	"backstop/wire/anthropic"
 	"backstop/wire/openai"
 	"backstop/wire/responses"
 )
-
-// heap is what is in use once everything else has gone.
-func heap() int64 {
-	var m runtime.MemStats
-	runtime.GC()
-	runtime.GC()
-	runtime.ReadMemStats(&m)
-	return int64(m.HeapAlloc)
-}
 
 // Names and ids are kept for hours, by upstreams, breakers and tables of ids. A
 // string that is a part of the body it was read from would keep all of that.
@@ -53,11 +45,11 @@ func TestANameThatIsKeptDoesNotKeepTheBodyItWasReadFrom(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var kept []string
-			before := heap()
+			before := testkit.Heap()
 			for range count {
 				kept = append(kept, read()...)
 			}
-			if grown := heap() - before; len(kept) < count || kept[0] == "" || grown > size*count/4 {
+			if grown := testkit.Heap() - before; len(kept) < count || kept[0] == "" || grown > size*count/4 {
 				t.Errorf("%d names keep %d KiB", len(kept), grown>>10)
 			}
 			runtime.KeepAlive(kept)

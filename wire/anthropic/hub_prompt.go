@@ -148,17 +148,7 @@ func (h *hubRead) form(v gjson.Result, name string) {
 }
 
 // ofTool are the members of a tool that the hub knows, or that are looked at apart.
-var ofTool = map[string]bool{"type": true, "name": true, "description": true, "input_schema": true, "strict": true, "cache_control": true}
-
-// beyond names the others.
-func (h *hubRead) beyond(tool gjson.Result, at string) {
-	tool.ForEach(func(k, v gjson.Result) bool {
-		if name := k.String(); !ofTool[name] && intake.Filled(v) {
-			h.extra(at+"."+name, true)
-		}
-		return true
-	})
-}
+var ofTool = []string{"type", "name", "description", "input_schema", "strict", "cache_control"}
 
 func (h *hubRead) tools(v gjson.Result) {
 	i := 0
@@ -179,7 +169,9 @@ func (h *hubRead) tools(v gjson.Result) {
 		if s := t.Get("strict"); s.IsBool() {
 			tool.Strict = wire.SwitchOf(s.Bool())
 		}
-		h.beyond(t, at)
+		for _, name := range intake.Beyond(t, ofTool...) {
+			h.extra(at+"."+name, true)
+		}
 		h.cached(t)
 		h.p.Tools = append(h.p.Tools, tool)
 		return true

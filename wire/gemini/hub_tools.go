@@ -33,7 +33,7 @@ func (h *hubRead) tools(v gjson.Result) {
 
 // ofFunction are the members of a function that the hub knows, or that are
 // looked at apart.
-var ofFunction = map[string]bool{"name": true, "description": true, "parameters": true, "parametersJsonSchema": true, "behavior": true}
+var ofFunction = []string{"name", "description", "parameters", "parametersJsonSchema", "parameters_json_schema", "behavior"}
 
 func (h *hubRead) function(f gjson.Result, at string) {
 	t := wire.Tool{At: at, Name: f.Get("name").Str, Description: f.Get("description").Str}
@@ -51,12 +51,9 @@ func (h *hubRead) function(f gjson.Result, at string) {
 	if b := f.Get("behavior").Str; b != "" && b != "BLOCKING" && b != "UNSPECIFIED" {
 		h.extra(at+".behavior", false)
 	}
-	f.ForEach(func(k, v gjson.Result) bool {
-		if name := camel(k.String()); !ofFunction[name] && intake.Filled(v) {
-			h.extra(at+"."+name, true)
-		}
-		return true
-	})
+	for _, name := range intake.Beyond(f, ofFunction...) {
+		h.extra(at+"."+camel(name), true)
+	}
 	h.p.Tools = append(h.p.Tools, t)
 }
 

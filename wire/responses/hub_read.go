@@ -178,17 +178,7 @@ func (h *hubRead) include(v gjson.Result) {
 }
 
 // ofTool are the members of a function that the hub knows.
-var ofTool = map[string]bool{"type": true, "name": true, "description": true, "parameters": true, "strict": true}
-
-// beyond names the others.
-func (h *hubRead) beyond(tool gjson.Result, at string) {
-	tool.ForEach(func(k, v gjson.Result) bool {
-		if name := k.String(); !ofTool[name] && intake.Filled(v) {
-			h.extra(at+"."+name, true)
-		}
-		return true
-	})
-}
+var ofTool = []string{"type", "name", "description", "parameters", "strict"}
 
 func (h *hubRead) tools(v gjson.Result) {
 	i := 0
@@ -206,7 +196,9 @@ func (h *hubRead) tools(v gjson.Result) {
 		if s := t.Get("parameters"); s.IsObject() {
 			tool.Schema = []byte(s.Raw)
 		}
-		h.beyond(t, at)
+		for _, name := range intake.Beyond(t, ofTool...) {
+			h.extra(at+"."+name, true)
+		}
 		h.p.Tools = append(h.p.Tools, tool)
 		return true
 	})

@@ -6,18 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	"backstop/internal/testkit"
 	"backstop/sse"
 	"backstop/wire"
 )
-
-// heap is what is in use once everything else has gone.
-func heap() int64 {
-	var m runtime.MemStats
-	runtime.GC()
-	runtime.GC()
-	runtime.ReadMemStats(&m)
-	return int64(m.HeapAlloc)
-}
 
 // What a writer remembers of a stream is bounded by its own count of it, so
 // nothing of that may keep the whole event that it came in.
@@ -60,13 +52,13 @@ func TestAWriterKeepsNoEventOfWhichItRemembersAPart(t *testing.T) {
 				w.Event(ev, &wire.Signal{Kind: wire.Token})
 			}
 			write(begun)
-			before := heap()
+			before := testkit.Heap()
 			for i := range count {
 				for _, data := range event(i) {
 					write(data)
 				}
 			}
-			if grown := heap() - before; grown > size*count*2/3 {
+			if grown := testkit.Heap() - before; grown > size*count*2/3 {
 				t.Errorf("%d events of %d KiB keep %d KiB", count, size>>10, grown>>10)
 			}
 			runtime.KeepAlive(w)
@@ -78,14 +70,14 @@ func TestAWriterKeepsNoMoreOfTheBeginThanItsNames(t *testing.T) {
 	const size, count = 512 << 10, 32
 	data := strings.Replace(begun, `"output":[]`, `"output":[],"instructions":"`+strings.Repeat("x", size)+`"`, 1)
 	var list []wire.StreamWriter
-	before := heap()
+	before := testkit.Heap()
 	for range count {
 		w := Room{}.Writer(nil)
 		w.Event(&sse.Event{Name: created, Data: []byte(data), Raw: sse.Append(nil, created, []byte(data))}, nil)
 		w.Event(&sse.Event{Name: itemAdded, Data: []byte(msgOn), Raw: sse.Append(nil, itemAdded, []byte(msgOn))}, nil)
 		list = append(list, w)
 	}
-	if grown := heap() - before; grown > size*count/3 {
+	if grown := testkit.Heap() - before; grown > size*count/3 {
 		t.Errorf("%d streams that have begun keep %d KiB", count, grown>>10)
 	}
 	runtime.KeepAlive(list)

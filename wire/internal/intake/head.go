@@ -2,6 +2,7 @@ package intake
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -24,6 +25,21 @@ func (h Head) Given(name string) bool { return Filled(h[name]) }
 
 // Filled reports whether a value is there and not null.
 func Filled(v gjson.Result) bool { return v.Exists() && v.Type != gjson.Null }
+
+// Beyond is the names of an object's members that say anything and are not
+// among the known ones, in their order.
+func Beyond(v gjson.Result, known ...string) (names []string) {
+	if !v.IsObject() {
+		return nil
+	}
+	v.ForEach(func(k, member gjson.Result) bool {
+		if name := k.String(); !slices.Contains(known, name) && Filled(member) {
+			names = append(names, name)
+		}
+		return true
+	})
+	return names
+}
 
 // Check complains about a body that is not one JSON object in UTF-8.
 func Check(body []byte) *backstop.Failure {

@@ -1,6 +1,7 @@
 package intake
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -82,4 +83,14 @@ func FuzzScan(f *testing.F) {
 			t.Fatalf("%q does not stand at its place in %q", v.Raw, body)
 		}
 	})
+}
+
+func TestBeyondNamesWhatSaysSomethingAndIsNotKnown(t *testing.T) {
+	v := gjson.Parse(`{"name":"n","more":1,"nothing":null,"last":[],"name":"again"}`)
+	if got := Beyond(v, "name"); !slices.Equal(got, []string{"more", "last"}) {
+		t.Errorf("got %q", got)
+	}
+	if got := Beyond(gjson.Parse(`"text"`)); got != nil {
+		t.Errorf("a text has %q", got)
+	}
 }
