@@ -41,6 +41,8 @@ func (b *budget) take(n int64) bool {
 	return false
 }
 
+func (b *budget) give(n int64) { b.left.Add(n) }
+
 // intake is one body on its way in.
 type intake struct {
 	source *paced
@@ -53,7 +55,7 @@ type intake struct {
 
 // release gives the memory back to the budget, when the call is over.
 func (in *intake) release() {
-	in.budget.left.Add(in.held)
+	in.budget.give(in.held)
 	in.held = 0
 }
 

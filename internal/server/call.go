@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"mime"
 	"net"
 	"net/http"
@@ -19,8 +20,8 @@ func (s *Server) call(w http.ResponseWriter, r *http.Request, v *visit) {
 	if s.trace != nil {
 		v.trace = s.trace(r.Header.Get("Traceparent"))
 	}
-	c := backstophttp.Call{ID: v.id, Trace: v.trace, Caller: whoCalls(v.caller, r), Op: opOf(&v.at), Agent: v.at.kind == agentPlace, Array: v.array}
-	if f := s.early(r, v, &c); f != nil {
+	c := &backstophttp.Call{ID: v.id, Trace: v.trace, Caller: whoCalls(v.caller, r), Op: opOf(&v.at), Agent: v.at.kind == agentPlace, Array: v.array}
+	if f := s.early(r, v, c); f != nil {
 		s.refuse(w, r, v, f)
 		return
 	}
@@ -28,11 +29,15 @@ func (s *Server) call(w http.ResponseWriter, r *http.Request, v *visit) {
 		s.refuse(w, r, v, f)
 		return
 	}
-	defer v.caller.leave()
-
 	rc := http.NewResponseController(w)
 	in := intake{source: &paced{from: r.Body, rc: rc, start: v.start}, max: s.maxBody, budget: &s.budget}
-	defer in.release()
+	handed := false
+	defer func() {
+		if !handed {
+			in.release()
+			v.caller.leave()
+		}
+	}()
 	f := in.read(r)
 	if f == nil {
 		v.eaten = true
@@ -42,9 +47,32 @@ func (s *Server) call(w http.ResponseWriter, r *http.Request, v *visit) {
 		s.refuse(w, r, v, f)
 		return
 	}
+	if c.Request.Stream && !c.Agent {
+		if h, ctx := s.hijack(w, r); h != nil {
+			handed = true
+			go s.stream(ctx, h, *v, c, in.held)
+			return
+		}
+	}
 	// A deadline of an earlier answer on this connection must not end this one.
 	_ = rc.SetWriteDeadline(time.Time{})
-	s.run(w, r, v, &c)
+	s.run(r.Context(), w, v, c)
+}
+
+// stream answers a call whose connection was taken over, on a goroutine of its
+// own. It holds what the call has of its caller's limits, and that much of the
+// memory of bodies.
+func (s *Server) stream(ctx context.Context, h *hijacked, v visit, c *backstophttp.Call, held int64) {
+	defer func() {
+		if recover() != nil {
+			h.abort()
+		}
+	}()
+	defer v.caller.leave()
+	defer s.budget.give(held)
+	defer s.contain(&v)
+	s.run(ctx, h, &v, c)
+	h.finish()
 }
 
 // early is everything that can be refused before a byte of the body is read.
@@ -108,16 +136,16 @@ func (s *Server) read(v *visit, body []byte) (*wire.Request, *backstop.Failure) 
 
 // run lets the driver answer and reports the call. An agent call is a chat call
 // whose answer is told in the agent's words.
-func (s *Server) run(w http.ResponseWriter, r *http.Request, v *visit, c *backstophttp.Call) {
+func (s *Server) run(ctx context.Context, w http.ResponseWriter, v *visit, c *backstophttp.Call) {
 	var e *backstop.Event
 	if c.Agent {
 		route := v.plane.Plan.Route(c.Request.Model)
 		promised := c.Request.Promise.Kind != wire.PromiseNone || route.JSON.Always
 		a := newAgentWriter(w, s.rooms[backstop.OpenAI], c.ID, promised)
-		e = v.plane.Runner.Serve(r.Context(), a, c)
+		e = v.plane.Runner.Serve(ctx, a, c)
 		a.finish(e)
 	} else {
-		e = v.plane.Runner.Serve(r.Context(), w, c)
+		e = v.plane.Runner.Serve(ctx, w, c)
 	}
 	if e != nil {
 		s.observe(e)

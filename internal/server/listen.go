@@ -51,10 +51,19 @@ func (s *Server) Serve(ln net.Listener) error {
 }
 
 // Shutdown stops listening and waits for the running calls until ctx is done.
-func (s *Server) Shutdown(ctx context.Context) error { return s.http.Shutdown(ctx) }
+func (s *Server) Shutdown(ctx context.Context) error {
+	s.streams.close()
+	if err := s.http.Shutdown(ctx); err != nil {
+		return err
+	}
+	return s.streams.wait(ctx)
+}
 
 // Close drops every connection at once.
-func (s *Server) Close() error { return s.http.Close() }
+func (s *Server) Close() error {
+	s.streams.kill()
+	return s.http.Close()
+}
 
 // Conns is the number of open caller connections.
 func (s *Server) Conns() int { return int(s.conns.open.Load()) }

@@ -112,8 +112,9 @@ type Server struct {
 	lines  *limit.Rate  // of log lines about strangers
 	unsaid atomic.Int64 // … that were not written
 
-	http  *http.Server
-	conns gate
+	http    *http.Server
+	conns   gate
+	streams streams
 
 	swapping sync.Mutex
 	plane    atomic.Pointer[plane]
