@@ -25,18 +25,48 @@ func translated(t *testing.T) (pairs [][2]page) {
 }
 
 // A Chinese page is built like its English one, so that a change of one that
-// the other does not follow is seen.
+// the other does not follow is seen. The first pages may say more to a reader
+// in one country than in another.
 func TestChinesePagesAreBuiltLikeTheEnglishOnes(t *testing.T) {
 	for _, pair := range translated(t) {
-		english, chinese := sections(pair[0]), sections(pair[1])
 		sameBlocks(t, pair[0], pair[1])
-		sameTables(t, pair[0], pair[1])
-		if len(english) != len(chinese) {
-			t.Errorf("%s has %d headings and %s %d", pair[0].path, len(english)-1, pair[1].path, len(chinese)-1)
+		sameSections(t, pair, false)
+	}
+	sameSections(t, firstPages(t), true)
+}
+
+func firstPages(t *testing.T) [2]page {
+	t.Helper()
+	return [2]page{read(t, "README.md"), read(t, "README.zh-CN.md")}
+}
+
+func sameSections(t *testing.T, pair [2]page, more bool) {
+	t.Helper()
+	english, chinese := sections(pair[0]), sections(pair[1])
+	if len(english) != len(chinese) {
+		t.Errorf("%s has %d headings and %s %d", pair[0].path, len(english)-1, pair[1].path, len(chinese)-1)
+		return
+	}
+	for i, e := range english {
+		c := chinese[i]
+		where := pair[1].path + ", " + c.title + " (" + e.title + ")"
+		if e.depth != c.depth {
+			t.Errorf("%s: the headings have not one depth", where)
+		}
+		if e.title == "### Node" || e.title == "### Go" {
+			continue // what the suites tried, see below
+		}
+		if more {
+			samePiece(t, where, piece{pair[0], e.text}, piece{pair[1], c.text}, more)
 			continue
 		}
-		for i := range english {
-			sameSection(t, pair[1].path, english[i], chinese[i])
+		a, b := pieces(pair[0], e), pieces(pair[1], c)
+		if len(a) != len(b) {
+			t.Errorf("%s: %d paragraphs, points and rows in English and %d in Chinese", where, len(a), len(b))
+			continue
+		}
+		for j := range a {
+			samePiece(t, where, a[j], b[j], more)
 		}
 	}
 }
@@ -60,32 +90,103 @@ func sections(p page) []section {
 	return list
 }
 
-// sameSection compares what two languages have in common: the depth of the
-// heading, the number of points, and the names and numbers that the text has.
-func sameSection(t *testing.T, file string, english, chinese section) {
+// piece is a paragraph, a point of a list or a row of a table.
+type piece struct {
+	of   page
+	text string
+}
+
+func pieces(p page, s section) (list []piece) {
+	apart := true
+	for line := range strings.Lines(s.text) {
+		switch {
+		case strings.TrimSpace(line) == "" || strings.HasPrefix(line, "<!--"):
+			apart = true
+		case apart || strings.HasPrefix(line, "|") || point.MatchString(line):
+			list = append(list, piece{p, line})
+			apart = false
+		default:
+			list[len(list)-1].text += line
+		}
+	}
+	return list
+}
+
+// samePiece compares what two languages have in common: points and cells, the
+// names and numbers that the text has, and where its links lead.
+func samePiece(t *testing.T, where string, english, chinese piece, more bool) {
 	t.Helper()
-	where := file + ", " + chinese.title + " (" + english.title + ")"
-	if english.depth != chinese.depth {
-		t.Errorf("%s: the headings have not one depth", where)
+	if e, c := cell.FindAllString(english.text, -1), cell.FindAllString(chinese.text, -1); len(e) != len(c) {
+		t.Errorf("%s: not as many points or cells:\n%s\n%s", where, english.text, chinese.text)
 	}
-	if english.title == "### Node" || english.title == "### Go" {
-		return // what the suites tried, see below
+	for what, of := range map[string]func(piece) []string{
+		"code":    func(p piece) []string { return code(p.text) },
+		"numbers": func(p piece) []string { return numbers(p.text) },
+		"links":   links,
+	} {
+		a, b := of(english), of(chinese)
+		if more {
+			b = slices.DeleteFunc(b, func(one string) bool { return !slices.Contains(a, one) })
+			a, b = slices.Compact(a), slices.Compact(b)
+		}
+		if !slices.Equal(a, b) {
+			t.Errorf("%s: the %s differ (-English +Chinese):\n%s\n%s\n%s", where, what, cmp.Diff(a, b), english.text, chinese.text)
+		}
 	}
-	if a, b := len(point.FindAllString(english.text, -1)), len(point.FindAllString(chinese.text, -1)); a != b {
-		t.Errorf("%s: %d points in English and %d in Chinese", where, a, b)
+}
+
+// links are the pages that a text leads to, as a Chinese reader wants them: the
+// Chinese one where there is one.
+func links(p piece) (list []string) {
+	for _, m := range labelled.FindAllStringSubmatch(p.text, -1) {
+		to, _, _ := strings.Cut(m[2], "#")
+		if to == "" || m[1] == "English" || m[1] == "简体中文" {
+			continue
+		}
+		to = path.Join(path.Dir(p.of.path), to)
+		chinese := path.Dir(p.of.path) == "docs/zh" || p.of.path == "README.zh-CN.md"
+		if path.Dir(to) == "docs" && path.Ext(to) == ".md" && !chinese && !slices.Contains(onlyEnglish, path.Base(to)) {
+			to = "docs/zh/" + path.Base(to)
+		}
+		list = append(list, to)
 	}
-	if a, b := slices.Compact(code(english.text)), slices.Compact(code(chinese.text)); !slices.Equal(a, b) {
-		t.Errorf("%s: the code in the text differs (-English +Chinese):\n%s", where, cmp.Diff(a, b))
+	slices.Sort(list)
+	return list
+}
+
+// onlyEnglish are the pages of docs/ that have no Chinese one.
+var onlyEnglish = []string{"checklist.md", "glossary.md", "proof.md", "tour.md"}
+
+// A new page has a Chinese one, or is named above; links to it say which.
+func TestChineseReadersAreToldWhichPagesAreEnglish(t *testing.T) {
+	there := map[string]bool{}
+	chinese := []page{firstPages(t)[1]}
+	for _, pair := range translated(t) {
+		there[path.Base(pair[1].path)] = true
+		chinese = append(chinese, pair[1])
 	}
-	if a, b := numbers(english.text), numbers(chinese.text); !slices.Equal(a, b) {
-		t.Errorf("%s: the numbers in the text differ (-English +Chinese):\n%s", where, cmp.Diff(a, b))
+	for _, p := range pages(t) {
+		if name := path.Base(p.path); path.Dir(p.path) == "docs" && there[name] == slices.Contains(onlyEnglish, name) {
+			t.Errorf("%s: a Chinese page, or a name in the list of this test: one of them", p.path)
+		}
+	}
+	for _, p := range chinese {
+		for _, m := range labelled.FindAllStringSubmatch(p.text, -1) {
+			to, _, _ := strings.Cut(path.Join(path.Dir(p.path), m[2]), "#")
+			says := strings.Contains(m[1], "英文") || m[1] == "English"
+			if path.Ext(to) == ".md" && says != (path.Dir(to) == "docs" || to == "README.md") && path.Dir(to) != "docs/adr" {
+				t.Errorf("%s: [%s] leads to %s", p.path, m[1], to)
+			}
+		}
 	}
 }
 
 var (
-	point  = regexp.MustCompile(`(?m)^(?:- |[0-9]+\. )`)
-	apart  = regexp.MustCompile("`[^`\n]+`|\\]\\([^)]*\\)")
-	number = regexp.MustCompile(`[0-9](?:[0-9.,]*[0-9])?`)
+	point    = regexp.MustCompile(`(?m)^(?:- |[0-9]+\. )`)
+	cell     = regexp.MustCompile(`(?m)^(?:- |[0-9]+\. )|\|`)
+	labelled = regexp.MustCompile(`\[([^\]]*)\]\(([^)\s]+)\)`)
+	apart    = regexp.MustCompile("`[^`\n]+`|\\]\\([^)]*\\)")
+	number   = regexp.MustCompile(`[0-9](?:[0-9.,]*[0-9])?`)
 )
 
 // numbers are those of a text that stand neither in code nor in a link: times,
@@ -109,6 +210,17 @@ func prose(p page) string {
 	return text
 }
 
+// drawn is what a line of a drawing has in every language: the names at its
+// beginning.
+var drawn = regexp.MustCompile(`(?m)^ *(?:[0-9]+|side|旁)? *([a-z/]*(?: [a-z/]+)*).*$`)
+
+func drawing(text string) (names []string) {
+	for _, m := range drawn.FindAllStringSubmatch(text, -1) {
+		names = append(names, m[1])
+	}
+	return names
+}
+
 // sameBlocks compares what can be run. A drawing is text and may be translated.
 func sameBlocks(t *testing.T, english, chinese page) {
 	t.Helper()
@@ -120,24 +232,10 @@ func sameBlocks(t *testing.T, english, chinese page) {
 		c := chinese.blocks[i]
 		same := e.text == c.text
 		if e.lang == "" {
-			same = strings.Count(e.text, "\n") == strings.Count(c.text, "\n")
+			same = slices.Equal(drawing(e.text), drawing(c.text))
 		}
 		if e.lang != c.lang || !same {
 			t.Errorf("%s:%d and %s:%d differ", english.path, e.line, chinese.path, c.line)
-		}
-	}
-}
-
-// sameTables compares the code in each row: names, values, defaults.
-func sameTables(t *testing.T, english, chinese page) {
-	t.Helper()
-	a, b := rows(english), rows(chinese)
-	if len(a) != len(b) {
-		t.Errorf("%s has %d rows in its tables and %s %d", english.path, len(a), chinese.path, len(b))
-	}
-	for i := range min(len(a), len(b)) {
-		if x, y := code(a[i]), code(b[i]); !slices.Equal(x, y) {
-			t.Errorf("%s and %s: the rows %d differ in their code: %v and %v\n%s\n%s", english.path, chinese.path, i+1, x, y, a[i], b[i])
 		}
 	}
 }
@@ -165,7 +263,7 @@ func code(line string) (list []string) {
 // One word a thing, as in the glossary: a reader looks for another thing behind
 // another word.
 func TestChinesePagesHaveOneWordAThing(t *testing.T) {
-	for _, pair := range append(translated(t), [2]page{read(t, "README.md"), read(t, "README.zh-CN.md")}) {
+	for _, pair := range append(translated(t), firstPages(t)) {
 		for other, usual := range map[string]string{"备份": "备用", "停用": "搁置", "冷却": "搁置", "供应商": "厂商", "降级": "去下一层"} {
 			if strings.Contains(pair[1].text, other) {
 				t.Errorf("%s: %s is called %s elsewhere", pair[1].path, other, usual)
