@@ -263,10 +263,16 @@ func code(line string) (list []string) {
 // One word a thing, as in the glossary: a reader looks for another thing behind
 // another word.
 func TestChinesePagesHaveOneWordAThing(t *testing.T) {
-	for _, pair := range append(translated(t), firstPages(t)) {
-		for other, usual := range map[string]string{"备份": "备用", "停用": "搁置", "冷却": "搁置", "供应商": "厂商", "降级": "去下一层"} {
-			if strings.Contains(pair[1].text, other) {
-				t.Errorf("%s: %s is called %s elsewhere", pair[1].path, other, usual)
+	texts := []page{firstPages(t)[1], read(t, "internal/admin/web/chinese.js"), read(t, "internal/admin/web/chinese_faults.js")}
+	for _, pair := range translated(t) {
+		texts = append(texts, pair[1])
+	}
+	for _, p := range texts {
+		for other, usual := range map[string]string{
+			"备份": "备用", "停用": "搁置", "冷却": "搁置", "供应商": "厂商", "降级": "去下一层", "下一级": "下一层", "每一级": "每一层", "各级": "各层", "方言": "协议", "账号": "账户",
+		} {
+			if strings.Contains(p.text, other) {
+				t.Errorf("%s: %s is called %s elsewhere", p.path, other, usual)
 			}
 		}
 	}
