@@ -120,9 +120,9 @@ func samePiece(t *testing.T, where string, english, chinese piece, more bool) {
 		t.Errorf("%s: not as many points or cells:\n%s\n%s", where, english.text, chinese.text)
 	}
 	for what, of := range map[string]func(piece) []string{
-		"code":    func(p piece) []string { return code(p.text) },
-		"numbers": func(p piece) []string { return numbers(p.text) },
-		"links":   links,
+		"code":              func(p piece) []string { return code(p.text) },
+		"numbers and names": func(p piece) []string { return untranslated(p.text) },
+		"links":             links,
 	} {
 		a, b := of(english), of(chinese)
 		if more {
@@ -186,13 +186,13 @@ var (
 	cell     = regexp.MustCompile(`(?m)^(?:- |[0-9]+\. )|\|`)
 	labelled = regexp.MustCompile(`\[([^\]]*)\]\(([^)\s]+)\)`)
 	apart    = regexp.MustCompile("`[^`\n]+`|\\]\\([^)]*\\)")
-	number   = regexp.MustCompile(`[0-9](?:[0-9.,]*[0-9])?`)
+	plain    = regexp.MustCompile(`[0-9](?:[0-9.,]*[0-9])?|\b[A-Z][a-z]+[A-Z][A-Za-z]*`)
 )
 
-// numbers are those of a text that stand neither in code nor in a link: times,
-// sizes, counts.
-func numbers(text string) []string {
-	list := number.FindAllString(apart.ReplaceAllString(text, ""), -1)
+// untranslated is what a text has outside of code and links that is the same in
+// every language: times, sizes, counts, and names such as BackstopDown.
+func untranslated(text string) []string {
+	list := plain.FindAllString(apart.ReplaceAllString(text, ""), -1)
 	slices.Sort(list)
 	return slices.Compact(list)
 }
