@@ -1,6 +1,7 @@
 package docs_test
 
 import (
+	"fmt"
 	"path"
 	"regexp"
 	"slices"
@@ -200,6 +201,18 @@ func untranslated(text string) []string {
 // tried are the tables of docs/sdks.md that the suites with real SDKs write; a
 // Chinese reader is sent there.
 var tried = regexp.MustCompile(`(?s)<!-- (?:callers|scenarios|grid|go):begin -->.*?:end -->`)
+
+// The Chinese page says how much was tried, and as much as the tables hold.
+func TestTheChinesePageCountsWhatWasTried(t *testing.T) {
+	english, chinese := read(t, "docs/sdks.md").text, read(t, "docs/zh/sdks.md").text
+	for mark, counted := range map[string]string{"callers": "%d 种用法：", "scenarios": "%d 个场景：聊天", "go": "跑 %d 个场景"} {
+		_, table, _ := strings.Cut(english, "<!-- "+mark+":begin -->")
+		table, _, _ = strings.Cut(table, "<!-- "+mark+":end -->")
+		if says := fmt.Sprintf(counted, strings.Count(table, "\n|")-2); !strings.Contains(chinese, says) {
+			t.Errorf("docs/zh/sdks.md does not say %s", says)
+		}
+	}
+}
 
 // prose is a page without its blocks and without what suites write.
 func prose(p page) string {
