@@ -51,21 +51,22 @@ func (o *answer) begin(status int) {
 	o.w.WriteHeader(status)
 }
 
-// put writes b and, if asked, flushes. It reports whether that took long.
-func (o *answer) put(b []byte, flush bool) (slow bool, err error) {
+// put writes b and, if asked, flushes. It returns how long that took.
+func (o *answer) put(b []byte, flush bool) (took time.Duration, err error) {
 	began := time.Now()
-	for len(b) > 0 && err == nil {
+	o.guard(began)
+	for ; len(b) > portion && err == nil; b = b[portion:] {
+		_, err = o.w.Write(b[:portion])
 		o.guard(time.Now())
-		n := min(len(b), portion)
-		_, err = o.w.Write(b[:n])
-		b = b[n:]
+	}
+	if len(b) > 0 && err == nil {
+		_, err = o.w.Write(b)
 	}
 	if flush && err == nil {
-		o.guard(began)
 		err = o.control.Flush()
 	}
 	o.last = time.Now()
-	return o.last.Sub(began) > slowWrite, err
+	return o.last.Sub(began), err
 }
 
 // guard sets the write limit. One that was set less than a second ago is good
@@ -145,15 +146,14 @@ func (r *run) put(b []byte, flush bool) {
 	if r.gone || len(b) == 0 && !flush {
 		return
 	}
-	began := time.Now()
-	slow, err := r.out.put(b, flush)
+	took, err := r.out.put(b, flush)
 	if r.flow == nil {
-		r.out.blocked += r.out.last.Sub(began)
+		r.out.blocked += took
 	}
 	if err != nil {
 		r.gone = true
 	}
-	if slow {
+	if took > slowWrite {
 		r.call.Observe(r.out.last, 0, backstop.Mark{Kind: backstop.Paused})
 	}
 }

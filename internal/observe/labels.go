@@ -4,6 +4,8 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"backstop"
 )
 
@@ -41,12 +43,16 @@ func tierWord(tier string) string {
 type names struct {
 	routes, upstreams, callers, models map[string]bool
 	vendors                            map[string]string // of upstreams, in the words of gen_ai
+
+	// gaps are the histograms of the upstreams: to look one up in its list costs
+	// more than to add a token's gap to it.
+	gaps map[string]prometheus.Observer
 }
 
 func newNames(p *backstop.Plan, callers []string) *names {
 	n := &names{
 		routes: map[string]bool{}, upstreams: map[string]bool{"template": true, "cache": true}, callers: map[string]bool{},
-		models: map[string]bool{templateModel: true}, vendors: map[string]string{},
+		models: map[string]bool{templateModel: true}, vendors: map[string]string{}, gaps: map[string]prometheus.Observer{},
 	}
 	if p != nil {
 		for i := range p.Routes {

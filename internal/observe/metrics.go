@@ -159,7 +159,11 @@ func (m *metrics) attempt(n *names, a *backstop.AttemptRecord) {
 }
 
 func (m *metrics) gap(upstream string, d time.Duration) {
-	m.tokenGap.WithLabelValues(m.names.Load().upstream(upstream)).Observe(d.Seconds())
+	h := m.names.Load().gaps[upstream]
+	if h == nil {
+		h = m.tokenGap.WithLabelValues(other)
+	}
+	h.Observe(d.Seconds())
 }
 
 func (m *metrics) transition(t *backstop.Transition) {

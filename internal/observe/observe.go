@@ -89,7 +89,12 @@ func (o *Observer) Traffic() *Traffic { return &o.traffic }
 // Known tells the names that a plan gives to routes and upstreams, and the
 // callers' names. Only these become labels; everything else is "other".
 func (o *Observer) Known(p *backstop.Plan, callers []string) {
-	o.metrics.names.Store(newNames(p, callers))
+	n := newNames(p, callers)
+	for i := range p.Upstreams {
+		name := p.Upstreams[i].Name
+		n.gaps[name] = o.metrics.tokenGap.WithLabelValues(name)
+	}
+	o.metrics.names.Store(n)
 }
 
 // Reloaded tells whether the latest configuration could be put in force.

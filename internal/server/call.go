@@ -47,7 +47,7 @@ func (s *Server) call(w http.ResponseWriter, r *http.Request, v *visit) {
 		s.refuse(w, r, v, f)
 		return
 	}
-	if c.Request.Stream && !c.Agent {
+	if c.Request.Stream {
 		if h, ctx := s.hijack(w, r); h != nil {
 			handed = true
 			go s.stream(ctx, h, *v, c, in.held)
