@@ -43,13 +43,18 @@ func (c *chunk) parse(data []byte) bool {
 	}
 	var odd oddities
 	m := memberWalk{b: data, i: i + 1}
-	for m.next() {
-		c.field(&m, &odd)
+	for m.nextKey() {
+		if m.at('[') && string(m.key.inner(data)) == "choices" {
+			c.choices, c.known = span{m.i, m.i + 1}, true // its end follows
+			if !m.leave(c.readChoices(&m)) {
+				return false
+			}
+			c.choices = m.val
+		} else if m.value() {
+			c.field(&m, &odd)
+		}
 	}
 	if m.end() < 0 || skipSpace(data, m.end()) != len(data) {
-		return false
-	}
-	if c.choices.is(data, '[') && !c.readChoices() {
 		return false
 	}
 	c.fault = c.fault || odd.fault(c)
@@ -70,8 +75,8 @@ func (c *chunk) field(m *memberWalk, odd *oddities) {
 		c.fingerprint = m.val
 		odd.alien = true // no proof of the dialect
 		return
-	case "choices":
-		c.choices = m.val
+	case "choices": // none that can be read
+		c.choices, c.list = m.val, c.list[:0]
 	case "usage":
 		if m.val.is(c.b, '{') {
 			c.usage = m.val
@@ -153,34 +158,42 @@ func (c *chunk) wrapped(i int) bool {
 	return c.fault
 }
 
-func (c *chunk) readChoices() bool {
-	for e := inArray(c.b, c.choices); e.next(); {
-		if !e.val.is(c.b, '{') || len(c.list) == maxChoices {
-			return false
+// readChoices reads the choices, of which m stands in front, and returns where
+// they end, -1 for what is no list of objects.
+func (c *chunk) readChoices(m *memberWalk) int {
+	c.list = c.list[:0] // of duplicates the last counts
+	e := elementWalk{b: c.b, i: m.i + 1, depth: m.depth + 1}
+	for e.nextValue() {
+		if c.b[e.i] != '{' || len(c.list) == maxChoices {
+			return -1
 		}
 		c.list = append(c.list, delta{})
-		d := &c.list[len(c.list)-1]
-		if !c.readChoice(d, e.val) {
-			return false
+		if !e.leave(c.readChoice(&c.list[len(c.list)-1], memberWalk{b: c.b, i: e.i + 1, depth: e.depth + 1})) {
+			return -1
 		}
 	}
-	return true
+	return e.end()
 }
 
-func (c *chunk) readChoice(d *delta, s span) bool {
+func (c *chunk) readChoice(d *delta, m memberWalk) int {
 	var calls, legacy span
-	for m := inObject(c.b, s); m.next(); {
+	for m.nextKey() {
+		if m.at('{') && string(m.key.inner(c.b)) == "delta" {
+			in := m.object()
+			calls, legacy = c.readDelta(d, &in)
+			m.leave(in.end())
+			continue
+		}
+		if !m.value() {
+			return -1
+		}
 		switch string(m.key.inner(c.b)) {
 		case "index":
 			n, ok := integer(c.b, m.val)
 			if !ok || n < 0 || n >= maxChoices {
-				return false
+				return -1
 			}
 			d.index = n
-		case "delta":
-			if m.val.is(c.b, '{') {
-				calls, legacy = c.readDelta(d, m.val)
-			}
 		case "text":
 			d.speak(c.b, m.val)
 		case "error":
@@ -195,12 +208,14 @@ func (c *chunk) readChoice(d *delta, s span) bool {
 			}
 		}
 	}
-	c.readCalls(d, calls, legacy)
-	return true
+	if m.end() >= 0 {
+		c.readCalls(d, calls, legacy)
+	}
+	return m.end()
 }
 
-func (c *chunk) readDelta(d *delta, s span) (calls, legacy span) {
-	for m := inObject(c.b, s); m.next(); {
+func (c *chunk) readDelta(d *delta, m *memberWalk) (calls, legacy span) {
+	for m.next() {
 		switch string(m.key.inner(c.b)) {
 		case "role":
 			d.role = m.val.filled(c.b)

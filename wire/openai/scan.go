@@ -79,9 +79,28 @@ const (
 	highBits = 0x8080808080808080
 )
 
+// shortString is up to where a string is read byte by byte: most are keys and
+// single tokens, for which a search costs more than it finds.
+const shortString = 32
+
 // skipString returns the index behind the string whose quote is at b[i], or -1.
 func skipString(b []byte, i int) int {
 	i++
+	for end := min(i+shortString, len(b)); i < end; i++ {
+		switch c := b[i]; {
+		case c == '"':
+			return i + 1
+		case c < 0x20:
+			return -1
+		case c == '\\':
+			return skipRest(b, i)
+		}
+	}
+	return skipRest(b, i)
+}
+
+// skipRest is skipString from i on, which is inside of the string.
+func skipRest(b []byte, i int) int {
 	quote := -1 // the next one at or after i
 	for {
 		if quote < i {

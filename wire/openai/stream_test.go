@@ -99,6 +99,8 @@ func TestHowAStreamIsRead(t *testing.T) {
 		{"only malformed events", []string{`{"oops`, `<html>`, `"x"`, `[]`, `1`}, "mmmmm", "garbled/protocol", "broken/reset"},
 		{"an alien object", []string{`{"html-message":"link broken"}`}, "m", "garbled/protocol", "broken/reset"},
 		{"an absurd index", []string{strings.Replace(tok("a"), `"index":0`, `"index":99999999`, 1)}, "m", "garbled/protocol", "broken/reset"},
+		{"choices that are said twice", []string{`{"choices":[{"index":0,"delta":{"content":"a"}}],"choices":[{"index":0,"delta":{}}]}`, `{"choices":[{"index":0,"delta":{"content":"a"}}],"choices":null}`, `{"choices":null,"choices":[{"index":0,"delta":{"content":"a"}}]}`}, "qqt", "garbled/cut", "garbled/cut"},
+		{"choices before something broken", []string{`{"choices":[{"index":0,"delta":{"content":"a"}}],"x":}`, `{"choices":[{"index":0,"delta":{"content":"a"}`, `{"choices":[{"index":0,"delta":{"content":"a"}]}`, `{"choices":[{"index":0,"delta":{"content":"a"}},]}`, `{"choices":[{"index":0,"delta":{"content":"a"}} {}]}`, `{"choices":[1]}`, `{"choices":["a]}`}, "mmmmmmm", "garbled/protocol", "broken/reset"},
 		{"choices of null", []string{`{"id":"","choices":null,"usage":null}`}, "q", "garbled/cut", "broken/reset"},
 		{"what follows the end", append(append([]string{}, good...), tok("x"), `{"error":"late"}`, "!x"), "qttttdqqq", "ok", "ok"},
 		{"two choices, both finished", []string{two(`{"index":0,"delta":{"content":"a"}}`, `{"index":1,"delta":{"content":"b"}}`), two(`{"index":0,"delta":{},"finish_reason":"stop"}`, `{"index":1,"delta":{},"finish_reason":"stop"}`)}, "tt", "ok", "ok"},

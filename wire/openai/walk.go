@@ -21,7 +21,11 @@ func inObject(b []byte, s span) memberWalk {
 
 // next moves to the next member. It is false at the closing brace and at the
 // first byte that JSON does not allow; end tells them apart.
-func (m *memberWalk) next() bool {
+func (m *memberWalk) next() bool { return m.nextKey() && m.value() }
+
+// nextKey moves to the next member as far as its value, whose first byte is at
+// m.i: what follows is value, or a walk of its own and then leave.
+func (m *memberWalk) nextKey() bool {
 	if m.closed || m.i < 0 || m.depth >= maxDepth {
 		return m.fail()
 	}
@@ -56,17 +60,35 @@ func (m *memberWalk) next() bool {
 	if i = skipSpace(b, end); i >= len(b) || b[i] != ':' {
 		return m.fail()
 	}
-	i = skipSpace(b, i+1)
-	if m.sure {
-		end = passValue(b, i)
-	} else {
-		end = skipValue(b, i, m.depth+1)
+	if m.i = skipSpace(b, i+1); m.i >= len(b) {
+		return m.fail()
 	}
+	return true
+}
+
+// value takes the whole value.
+func (m *memberWalk) value() bool {
+	if m.sure {
+		return m.leave(passValue(m.b, m.i))
+	}
+	return m.leave(skipValue(m.b, m.i, m.depth+1))
+}
+
+// leave goes on behind the value, which ends at end, -1 = nowhere.
+func (m *memberWalk) leave(end int) bool {
 	if end < 0 {
 		return m.fail()
 	}
-	m.val, m.i = span{i, end}, end
+	m.val, m.i = span{m.i, end}, end
 	return true
+}
+
+// at reports whether the value begins with c.
+func (m *memberWalk) at(c byte) bool { return m.b[m.i] == c }
+
+// object walks the value, which is one.
+func (m *memberWalk) object() memberWalk {
+	return memberWalk{b: m.b, i: m.i + 1, depth: m.depth + 1, sure: m.sure}
 }
 
 func (m *memberWalk) fail() bool {
@@ -105,7 +127,11 @@ func inArray(b []byte, s span) elementWalk {
 	return elementWalk{b: b, i: s.from + 1, sure: true}
 }
 
-func (e *elementWalk) next() bool {
+func (e *elementWalk) next() bool { return e.nextValue() && e.value() }
+
+// nextValue moves to the next element, whose first byte is at e.i: what follows
+// is value, or a walk of its own and then leave.
+func (e *elementWalk) nextValue() bool {
 	if e.closed || e.i < 0 || e.depth >= maxDepth {
 		return e.fail()
 	}
@@ -123,17 +149,26 @@ func (e *elementWalk) next() bool {
 		}
 		i = skipSpace(b, i+1)
 	}
-	e.begun = true
-	var end int
-	if e.sure {
-		end = passValue(b, i)
-	} else {
-		end = skipValue(b, i, e.depth+1)
+	if e.begun, e.i = true, i; i >= len(b) {
+		return e.fail()
 	}
+	return true
+}
+
+// value takes the whole element.
+func (e *elementWalk) value() bool {
+	if e.sure {
+		return e.leave(passValue(e.b, e.i))
+	}
+	return e.leave(skipValue(e.b, e.i, e.depth+1))
+}
+
+// leave goes on behind the element, which ends at end, -1 = nowhere.
+func (e *elementWalk) leave(end int) bool {
 	if end < 0 {
 		return e.fail()
 	}
-	e.val, e.i = span{i, end}, end
+	e.val, e.i = span{e.i, end}, end
 	return true
 }
 

@@ -127,7 +127,8 @@ func (w *writer) edited(c *chunk, hide bool) []byte {
 	e := edits{b: c.b}
 	c.straighten(&e)
 	w.finish(c, &e)
-	if whole, ok := root(c.b); hide && ok {
+	if hide {
+		whole, _ := root(c.b) // it was taken apart before
 		if cut := cutMember(c.b, whole, "usage"); cut.there() {
 			e.replace(cut, "")
 		}
