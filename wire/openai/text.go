@@ -51,6 +51,9 @@ func integer(b []byte, s span) (int, bool) {
 	if !s.there() {
 		return 0, false
 	}
+	if d := b[s.from] - '0'; d <= 9 && s.to-s.from == 1 {
+		return int(d), true // an index, as a rule
+	}
 	raw := string(s.of(b))
 	if n, err := strconv.ParseInt(raw, 10, 48); err == nil {
 		return int(n), true

@@ -116,7 +116,10 @@ func (w *writer) remember(c *chunk) {
 			*h.to = append(*h.to, h.s.of(c.b)...)
 		}
 	}
-	if n, ok := integer(c.b, c.created); ok && n > 0 && len(w.created) == 0 {
+	if len(w.created) > 0 {
+		return
+	}
+	if n, ok := integer(c.b, c.created); ok && n > 0 {
 		w.created = append(w.created, c.created.of(c.b)...)
 	}
 }
