@@ -173,6 +173,10 @@ var streamers = []string{
 var refinements = []refinement{
 	{rate, "request too large", oversize},
 	{rate, "input or output tokens must be reduced", oversize},
+	{tooLong, "too many tokens&please wait", rate},
+	{param, "capacity exceeded", overload},
+	{model, "no available channel", overload},
+	{model, "无可用渠道", overload},
 }
 
 var googleWords = []wordRule{
