@@ -27,7 +27,8 @@ func (c *Call) rescuable(a *attempt) bool {
 		!c.req.Rescuable, c.req.NoFallback, o.NoRescue, a.noRescue, o.Kind == KindTooLarge, c.spent >= MaxAttempts:
 		return false
 	}
-	return o.Class == Hang || o.Class == Broken || o.Class == Garbled || o.Class == Limited
+	gone := o.Class == Rejected && o.Kind == KindModel // no fault of the caller's, as before the commit
+	return o.Class == Hang || o.Class == Broken || o.Class == Garbled || o.Class == Limited || gone
 }
 
 // carriesOn reports whether a rescuer whose text diverged is asked for the

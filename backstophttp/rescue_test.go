@@ -36,6 +36,7 @@ var breaks = []struct {
 	{"empty deltas only", []string{"wait:4s", voiceP.say(""), "wait:4s", voiceP.say(""), "hang"}, "stream_stalled", 10 * time.Second},
 	{"an error event", []string{`data: {"error":{"message":"m","type":"server_error","code":"server_is_overloaded"}}` + "\n\n"}, "upstream_unavailable", 0},
 	{"a rate limit in the stream", []string{`data: {"error":{"message":"m","type":"rate_limit_error","code":"rate_limit_exceeded"}}` + "\n\n"}, "rate_limited", 0},
+	{"a model that is gone", []string{`data: {"error":{"message":"m","type":"invalid_request_error","code":"model_not_found"}}` + "\n\n"}, "upstream_rejected", 0},
 	{"an unknown finish reason that means a fault", []string{voiceP.end("network_error")}, "", 0},
 	{"malformed events over the bound", []string{strings.Repeat("data: {\"oops\n\n", 17), "hang"}, "stream_incomplete", 0},
 }
