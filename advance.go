@@ -3,7 +3,6 @@ package backstop
 import (
 	"time"
 
-	"backstop/backoff"
 	"backstop/breaker"
 	"backstop/limit"
 )
@@ -20,6 +19,9 @@ func (c *Call) advance(now time.Time) Step {
 	for c.tier < len(c.route.Tiers) {
 		t := &c.route.Tiers[c.tier]
 		if t.Local != nil {
+			if c.returns() {
+				continue
+			}
 			if a := c.spare(); a != nil && a.outcome.Kind == KindJSON {
 				c.finish(a) // a tool call that its caller may judge is worth more than a text of ours
 				return c.last()
@@ -43,6 +45,9 @@ func (c *Call) advance(now time.Time) Step {
 			return Step{Kind: Wait, Until: c.resume}
 		}
 		c.descend(c.tier + 1)
+	}
+	if c.returns() {
+		return c.advance(now)
 	}
 	if c.origin != nil {
 		c.giveUp()
@@ -285,15 +290,4 @@ func (c *Call) skip(now time.Time, t *Tier, why string, until time.Time) {
 		s.Kind, s.Status = c.parkedFor(now, t, until)
 	}
 	c.skips = append(c.skips, s)
-}
-
-// backoff is the jittered wait before a second try at the same upstream.
-func (c *Call) backoff(u *Upstream) time.Duration {
-	return backoff.Delay(u.Retry.JitterMin, u.Retry.JitterMax, c.retries, c.random)
-}
-
-// named is a delay that the upstream named, with up to 10 % on top so that the
-// calls it parked do not come back in step.
-func (c *Call) named(d time.Duration) time.Duration {
-	return d + time.Duration(c.random()%uint64(d/10+1))
 }

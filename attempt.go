@@ -58,7 +58,7 @@ type attempt struct {
 	seam     bool // a rescuer has caught up
 	judged   bool // the endpoint's ticket is done
 	settled  bool
-	passed   bool // a hedge that failed while the attempt above it went on
+	passed   bool // its tier has had its turn although the call may come by it again
 	noRescue bool // the caller has a part of it that nobody else can go on with
 	unsent   bool // nothing was sent after all
 	switched bool // from now on the model is asked plainly

@@ -40,6 +40,7 @@ type Call struct {
 	// Flags, together because that saves room: it is most of what a call costs.
 	napped    bool // a named delay was sat out once
 	hedged    bool // a hedge was started, or could not be
+	returned  bool // to the tier that lost to it
 	tooLong   bool
 	committed bool
 	reasked   bool // promised JSON was asked for a second time

@@ -528,7 +528,7 @@ func (m *maze) key() uint64 {
 			continue
 		}
 		c := w.call
-		fmt.Fprint(h, w.shape, w.token, w.commit, rel(w.until), c.rng, c.hedged, rel(c.deadline), c.tier, c.spent, c.retries, rel(c.resume), c.retry, c.napped, c.without, c.plain, c.tooLong, c.reasked, c.claims, c.origin != nil, c.continues, ";")
+		fmt.Fprint(h, w.shape, w.token, w.commit, rel(w.until), c.rng, c.hedged, c.returned, rel(c.deadline), c.tier, c.spent, c.retries, rel(c.resume), c.retry, c.napped, c.without, c.plain, c.tooLong, c.reasked, c.claims, c.origin != nil, c.continues, ";")
 		for _, a := range c.attempts {
 			fmt.Fprint(h, a.tier, a.outcome.Class, a.outcome.Kind, a.unsent, a.passed)
 		}

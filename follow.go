@@ -1,6 +1,10 @@
 package backstop
 
-import "time"
+import (
+	"time"
+
+	"backstop/backoff"
+)
 
 // follow picks the way on after a failed attempt that the caller saw nothing of.
 func (c *Call) follow(now time.Time, a *attempt) {
@@ -87,4 +91,15 @@ func (c *Call) nap(now time.Time, a *attempt, d time.Duration) bool {
 	c.retries++
 	c.resume, c.retry, c.waited, c.plain = now.Add(d), true, d, a.plain
 	return true
+}
+
+// backoff is the jittered wait before a second try at the same upstream.
+func (c *Call) backoff(u *Upstream) time.Duration {
+	return backoff.Delay(u.Retry.JitterMin, u.Retry.JitterMax, c.retries, c.random)
+}
+
+// named is a delay that the upstream named, with up to 10 % on top so that the
+// calls it parked do not come back in step.
+func (c *Call) named(d time.Duration) time.Duration {
+	return d + time.Duration(c.random()%uint64(d/10+1))
 }

@@ -125,7 +125,29 @@ func (c *Call) beside(now time.Time, a *attempt) {
 	}
 }
 
-// passed reports whether a tier was asked by a hedge and failed.
+// returns goes back, once, to the tier whose attempt a hedge made needless: what
+// won has failed since, no other upstream is left, and what the slow one would
+// have answered nobody knows.
+func (c *Call) returns() bool {
+	if !c.hedged || c.returned || c.spent >= MaxAttempts {
+		return false
+	}
+	for _, a := range c.attempts {
+		if a.hedge || a.unsent || a.outcome.Kind != KindHedge {
+			continue
+		}
+		for _, b := range c.attempts {
+			b.passed = b.tier != a.tier
+		}
+		c.returned = true
+		c.descend(a.tier)
+		return true
+	}
+	return false
+}
+
+// passed reports whether a tier has had its turn although the call is not below
+// it yet.
 func (c *Call) passed(tier int) bool {
 	if !c.hedged {
 		return false

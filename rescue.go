@@ -39,7 +39,10 @@ func (c *Call) carriesOn(a *attempt) bool {
 
 // giveUp ends a call whose rescue failed with the reason why it was needed.
 func (c *Call) giveUp() {
-	for i := c.broke + 1; i < len(c.route.Tiers); i++ {
+	for i := range c.route.Tiers {
+		if i == c.broke || i < c.broke && !c.returned {
+			continue
+		}
 		if words := c.tierStory(i); words != "" {
 			c.origin.Message += "; " + c.tierName(i) + " " + c.route.Tiers[i].Name() + ": " + words
 		}

@@ -71,8 +71,11 @@ func (c *Call) phrase(a *attempt) string {
 		}
 		return s
 	case Canceled:
-		if o.Kind == KindMiss {
+		switch o.Kind {
+		case KindMiss:
 			return "nothing for this call"
+		case KindHedge:
+			return "given up for a faster tier"
 		}
 	}
 	if o.Status > 0 && o.Status != 200 {

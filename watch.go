@@ -123,7 +123,7 @@ func (c *Call) hasNext(now time.Time, tier int) bool {
 			}
 			continue
 		}
-		if c.spent < MaxAttempts && c.couldTake(now, i) {
+		if c.spent < MaxAttempts && !c.passed(i) && c.couldTake(now, i) {
 			return true
 		}
 	}
@@ -153,7 +153,7 @@ func (c *Call) owesLast(now time.Time, tier int) bool {
 		return false
 	}
 	for i := tier + 1; i < len(c.route.Tiers); i++ {
-		if c.route.Tiers[i].Local == nil && c.couldTake(now, i) {
+		if c.route.Tiers[i].Local == nil && !c.passed(i) && c.couldTake(now, i) {
 			return true
 		}
 	}
