@@ -60,7 +60,7 @@ func (r *run) follow(a *attempt, src io.Reader) *follower {
 		a.writer, f.join = a.view(r.won.base), r.joiner(a)
 	case r.req.Stream:
 		a.writer = a.view(r.room.Writer(r.req))
-		if f.mend = r.newMending(a); f.mend == nil && r.promised() {
+		if f.mend = r.newMending(a); f.mend == nil && r.gathers() {
 			a.writer = nil // made whole before any of it is passed on
 		}
 	}

@@ -39,7 +39,7 @@ func (r *run) promise() {
 		own.Promise.Kind = wire.PromiseObject
 		r.req = &own
 	}
-	if r.promised() && r.req.Stream {
+	if r.gathers() && r.req.Stream {
 		unary := *r.req
 		unary.Stream = false
 		r.whole = &unary
@@ -58,6 +58,13 @@ func sumOf(schema []byte) uint64 {
 
 // promised reports whether the answer's text was promised to be JSON.
 func (r *run) promised() bool { return r.req.Promise.Kind != wire.PromiseNone }
+
+// gathers reports whether a stream whose JSON cannot be mended on its way is put
+// together before any of it is passed on: promised JSON, and the tool calls of
+// several answers at a time.
+func (r *run) gathers() bool {
+	return r.promised() || r.vow.repair && r.req.Tools && r.req.Choices > 1
+}
 
 // schema is the promised one, nil = there is none to check against.
 func (r *run) schema() jsonfix.Schema {

@@ -2,6 +2,7 @@ package backstophttp
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -119,6 +120,51 @@ func TestASchemaOnWhichTheCompilerFailsIsNone(t *testing.T) {
 			if !strings.Contains(p.String(), `{\"days\":3}`) || ev.Calls() != 1 || ev.Tier != "primary" {
 				t.Errorf("%s: %d questions\n%s", name, ev.Calls(), p)
 			}
+		})
+	}
+}
+
+// Of several answers in one stream each may call a tool, and any of them may be
+// the one that was cut.
+func TestTheToolCallsOfSeveralAnswersAreMendedEach(t *testing.T) {
+	say := func(choice int, delta, finish string) string {
+		return voiceP.chunk(fmt.Sprintf(`[{"index":%d,"delta":%s,"finish_reason":%s}]`, choice, delta, finish), "")
+	}
+	call := func(choice int, arguments string) string {
+		return say(choice, `{"tool_calls":[{"index":0,"id":"t","type":"function","function":{"name":"f","arguments":`+quoted(arguments)+`}}]}`, "null")
+	}
+	whole := call(0, `{"a":1}`)
+	for name, c := range map[string]struct {
+		other     string // what the second answer calls
+		becomes   string // "" = the backup's
+		finish    string
+		truncated bool
+	}{
+		"valid":    {`{"a": 2}`, `{"a": 2}`, "tool_calls", false},
+		"damaged":  {`{'a':2}`, `{"a":2}`, "tool_calls", false},
+		"cut":      {`{"a":"x`, `{"a":"x"}`, "length", true},
+		"hopeless": {`{"a":now()}`, "", "", false},
+	} {
+		forms(t, func(t *testing.T, stream bool) {
+			request := strings.Replace(withTools, "{", fmt.Sprintf(`{"n":2,"stream":%v,`, stream), 1)
+			script := []string{whole, call(1, c.other), say(0, "{}", `"tool_calls"`), say(1, "{}", `"tool_calls"`), done}
+			mark := func(p *backstop.Plan) { p.Routes[0].JSON.Truncated, p.Routes[0].JSON.Invalid = "mark", "next" }
+			in(t, setup{primary: answers(script...), backup: answers(good("B")...), change: mark}, func(h *house) {
+				p, ev := h.call(request)
+				got := p.String()
+				if stream {
+					got = string(fixtureOf(backstop.OpenAI).sum(got))
+				}
+				if c.becomes == "" {
+					h.want(p, 200, "backup")
+					return
+				}
+				h.want(p, 200, "primary")
+				_, second, _ := strings.Cut(got, `"index":1`)
+				if !strings.Contains(second, quoted(c.becomes)) || !strings.Contains(second, `"finish_reason":"`+c.finish+`"`) || ev.Truncated != c.truncated || strings.Contains(p.String(), `"truncated":true`) != c.truncated {
+					t.Errorf("%s: truncated %v\n%s", name, ev.Truncated, p)
+				}
+			})
 		})
 	}
 }
