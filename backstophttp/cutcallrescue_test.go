@@ -39,6 +39,9 @@ func TestARescuersBrokenCallIsNoFinishedOne(t *testing.T) {
 					if (ev.Failure == nil) != c.ends || (ev.Rescued == "spliced") != c.ends || h.saw("backup") != 1 {
 						t.Errorf("%s, %+v\n%s", ev.Rescued, ev.Failure, p)
 					}
+					if cut := c.end == wire.EndLength; ev.Truncated != cut || shows([]byte(p.String()), `"truncated":true`) != cut {
+						t.Errorf("truncated %v\n%s", ev.Truncated, p)
+					}
 				})
 			})
 		})

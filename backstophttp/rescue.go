@@ -154,8 +154,9 @@ func (f *follower) goOn(w wire.Grafter, ev *sse.Event, sig *wire.Signal, fresh [
 }
 
 // callsWell listens to the tool calls of a rescuer. It is false once its answer
-// ends, by its own word whole, with one that nobody could make: mending comes
-// too late for what is out.
+// ends, by its own word whole, with one that nobody could make, be it for a
+// closer alone: what ends a call in the caller's stream is out by then, where
+// a mended stream has it wait. One whose ending says that it was cut is marked.
 func (f *follower) callsWell(sig *wire.Signal) bool {
 	reader, ok := f.a.stream.(wire.PieceReader)
 	if !ok || sig.Kind != wire.Token && sig.Kind != wire.Terminal || !f.a.stream.ToolBegun() {
@@ -164,13 +165,17 @@ func (f *follower) callsWell(sig *wire.Signal) bool {
 	if sig.Kind == wire.Token {
 		f.calls.listen(reader)
 	}
-	if finish := reader.Finish(); finish == "" || wire.FinishOf(finish).Kind != wire.FinishGood {
-		return true
-	}
+	finish := reader.Finish()
 	for i := range f.calls.list {
-		if res := f.r.inspectStreamed(&f.calls.list[i]); res.Status != jsonfix.StatusValid {
+		switch {
+		case finish == "":
+			return true
+		case f.r.inspectStreamed(&f.calls.list[i]).Status == jsonfix.StatusValid:
+		case wire.FinishOf(finish).Kind == wire.FinishGood:
 			f.decide(f.judged(notJSON(garbled(backstop.KindJSON))))
 			return false
+		default:
+			f.a.truncated = true
 		}
 	}
 	return true
