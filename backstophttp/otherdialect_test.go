@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tidwall/gjson"
+
 	"backstop"
 	"backstop/wire"
 )
@@ -323,18 +325,53 @@ func TestAProbeOpensTheWayBackInEveryDialect(t *testing.T) {
 }
 
 // A picture that the caller's dialect has no form for is no answer to it: the
-// next tier is asked, also by who streams.
+// next tier is asked, also by who streams, and not the same upstream again.
 func TestAPictureThatTheCallerCannotBeToldGoesToTheNextTier(t *testing.T) {
-	const picture = `{"candidates":[{"content":{"role":"model","parts":[{"inlineData":{"mimeType":"image/png","data":"aGk="}}]},"finishReason":"STOP","index":0}],"responseId":"r"}`
-	forms(t, func(t *testing.T, stream bool) {
-		for _, d := range []backstop.Dialect{backstop.OpenAI, backstop.Anthropic, backstop.Responses, backstop.Gemini} {
-			ge, caller := fixtureOf(backstop.Gemini), fixtureOf(d)
-			in(t, setup{primary: wrapped("data: " + picture + "\n\n"), backup: answers(ge.tells("from the backup")...), change: speak(ge, ge)}, func(h *house) {
-				p, _ := h.ask(caller, question(stream))
-				if told := strings.Contains(p.String(), "from the backup"); p.status != 200 || told == (d == backstop.Gemini) {
-					t.Errorf("%s: %d %v %s", d, p.status, p.header, p)
-				}
-			})
-		}
-	})
+	chat := func(object, member, answer string) string {
+		return `{"id":"c1","object":"` + object + `","created":1,"model":"m","choices":[{"index":0,"` + member + `":{"role":"assistant",` + answer + `},"finish_reason":"stop"}]}`
+	}
+	images := `"content":"","images":[{"type":"image_url","image_url":{"url":"data:image/png;base64,aGk="}}]`
+	sound := `"content":null,"audio":{"id":"a","data":"aGk=","transcript":""}`
+	parts := `"content":[{"type":"image_url","image_url":{"url":"data:image/png;base64,aGk="}}]`
+	gem := `{"candidates":[{"content":{"role":"model","parts":[{"inlineData":{"mimeType":"image/png","data":"aGk="}}]},"finishReason":"STOP","index":0}],"responseId":"r"}`
+	block := `{"type":"server_tool_use","id":"s1","name":"web_search","input":{}}`
+	again := func(p *backstop.Plan) { p.Upstreams[0].Retry.Max = 1 }
+	for name, c := range map[string]struct {
+		from   backstop.Dialect
+		answer http.HandlerFunc
+	}{
+		"Gemini, a stream":                     {backstop.Gemini, wrapped("data: " + gem + "\n\n")},
+		"Gemini, one body":                     {backstop.Gemini, wrapped(gem)},
+		"images, a stream":                     {backstop.OpenAI, answers("data: "+chat("chat.completion.chunk", "delta", images)+"\n\n", done)},
+		"images, one body":                     {backstop.OpenAI, wrapped(chat("chat.completion", "message", images))},
+		"sound, a stream":                      {backstop.OpenAI, answers("data: "+chat("chat.completion.chunk", "delta", sound)+"\n\n", done)},
+		"sound, one body":                      {backstop.OpenAI, wrapped(chat("chat.completion", "message", sound))},
+		"parts, a stream":                      {backstop.OpenAI, answers("data: "+chat("chat.completion.chunk", "delta", parts)+"\n\n", done)},
+		"parts, one body":                      {backstop.OpenAI, wrapped(chat("chat.completion", "message", parts))},
+		"a tool of the vendor's own, one body": {backstop.Anthropic, wrapped(`{"id":"m","type":"message","role":"assistant","model":"m","content":[` + block + `],"stop_reason":"end_turn","usage":{"input_tokens":1,"output_tokens":1}}`)},
+		"a tool of the vendor's own, a stream": {backstop.Anthropic, answers(events(
+			`{"type":"message_start","message":{"id":"m","type":"message","role":"assistant","model":"m","content":[],"usage":{"input_tokens":1,"output_tokens":1}}}`,
+			`{"type":"content_block_start","index":0,"content_block":`+block+`}`, `{"type":"content_block_stop","index":0}`,
+			`{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":1}}`, `{"type":"message_stop"}`)...)},
+	} {
+		forms(t, func(t *testing.T, stream bool) {
+			for _, d := range []backstop.Dialect{backstop.OpenAI, backstop.Anthropic, backstop.Responses, backstop.Gemini} {
+				up, caller := fixtureOf(c.from), fixtureOf(d)
+				in(t, setup{primary: c.answer, backup: answers(up.tells("from the backup")...), change: speak(up, up, again)}, func(h *house) {
+					p, _ := h.ask(caller, question(stream))
+					if told := strings.Contains(p.String(), "from the backup"); p.status != 200 || told == (d == c.from) || h.saw("primary") != 1 {
+						t.Errorf("%s, %s: the primary was asked %d times\n%d %v %s", name, d, h.saw("primary"), p.status, p.header, p)
+					}
+				})
+			}
+		})
+	}
+}
+
+// events are events of Anthropic's form, named by their types.
+func events(list ...string) (out []string) {
+	for _, data := range list {
+		out = append(out, "event: "+gjson.Get(data, "type").Str+"\ndata: "+data+"\n\n")
+	}
+	return out
 }

@@ -109,6 +109,15 @@ func JudgeFinish(a *Reply, reason string) backstop.Outcome {
 // JudgeBlank judges a whole answer without content, refusal or tool call.
 func JudgeBlank(a *Reply) backstop.Outcome { return settle(a, &envelope{}, blank) }
 
+// JudgeForeign judges a whole answer with nothing in it that the caller's
+// dialect has a form for, such as a picture alone: its upstream would say the
+// same again.
+func JudgeForeign(a *Reply) backstop.Outcome {
+	o := JudgeBlank(a)
+	o.RetrySame = false
+	return o
+}
+
 // JudgeRefusal judges a whole answer in which the model refuses in so many
 // words. The answer itself is the caller's, so Body is the answer.
 func JudgeRefusal(a *Reply) backstop.Outcome { return JudgeFinish(a, "content_filter") }

@@ -39,7 +39,7 @@ func (Room) JudgeBody(r *wire.Request, a *wire.Reply) backstop.Outcome {
 func judgeMessage(a *wire.Reply, root, content gjson.Result) backstop.Outcome {
 	reason := root.Get("stop_reason").Str
 	f := finishOf(reason)
-	said := false
+	said, lost := false, false
 	content.ForEach(func(_, block gjson.Result) bool {
 		switch block.Get("type").Str {
 		case "text":
@@ -48,7 +48,7 @@ func judgeMessage(a *wire.Reply, root, content gjson.Result) backstop.Outcome {
 		case "tool_use":
 			said = true
 		default:
-			said = !a.Crosses()
+			said, lost = !a.Crosses(), a.Crosses()
 		}
 		return !said
 	})
@@ -61,6 +61,8 @@ func judgeMessage(a *wire.Reply, root, content gjson.Result) backstop.Outcome {
 			o.Passthrough, o.Body = ownReason(reason) == reason, a.Body
 		}
 		return o
+	case !said && lost && f.Kind != wire.FinishLength && reason != "pause_turn":
+		return wire.JudgeForeign(a)
 	case !said && f.Kind != wire.FinishLength && reason != "pause_turn":
 		return wire.JudgeBlank(a)
 	}

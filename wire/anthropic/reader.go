@@ -92,7 +92,7 @@ func (d *reader) progress(ev *sse.Event, e *event) wire.Signal {
 		}
 		thought := kind == "thinking" || kind == "redacted_thinking"
 		if d.Reply.Crosses() && d.seats.foreign(e.index) {
-			n = 0
+			n, d.Lost = 0, true
 		}
 		d.content(&sig, n, !thought)
 		d.Other = d.Other || !thought && kind != "text"

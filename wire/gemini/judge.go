@@ -45,6 +45,8 @@ func judgeAnswer(a *wire.Reply, c *chunk) backstop.Outcome {
 			o.Passthrough, o.Body = s.own, a.Body
 		}
 		return o
+	case !s.said && !s.lawful && s.lost:
+		return wire.JudgeForeign(a)
 	case !s.said && !s.lawful:
 		return wire.JudgeBlank(a)
 	}
@@ -56,6 +58,7 @@ type summary struct {
 	n, filtered int
 	fault       string // a finish reason that is one, "" = none
 	said        bool   // there is content
+	lost        bool   // there is something that the caller's dialect has no form for
 	lawful      bool   // a finish reason may stand without content
 	crosses     bool   // other parts than text and calls have no form for the caller
 	own         bool   // all finish reasons are the dialect's own words
@@ -64,6 +67,7 @@ type summary struct {
 func (s *summary) add(v gjson.Result) {
 	s.n++
 	eachPart(v, func(_ gjson.Result, kind pieceKind, _ int) {
+		s.lost = s.lost || kind == pieceOther && s.crosses
 		s.said = s.said || kind != pieceNone && kind != pieceThought && (kind != pieceOther || !s.crosses)
 	})
 	reason := finish(v)

@@ -101,6 +101,7 @@ func (d *reader) progress(ev *sse.Event, c *chunk) wire.Signal {
 func (d *reader) content(index int, v gjson.Result) (bytes int) {
 	eachPart(v, func(part gjson.Result, kind pieceKind, size int) {
 		if kind == pieceOther && d.Reply.Crosses() {
+			d.Lost = true
 			return
 		}
 		bytes += size

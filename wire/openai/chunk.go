@@ -28,6 +28,7 @@ type delta struct {
 	other   bool // something that is neither text, reasoning nor a tool call
 	refusal bool // a piece of a refusal
 	role    bool // it says whose message it is
+	lost    bool // something that has no form in the caller's dialect
 }
 
 // parse reads an event. It is false for what is no object of this dialect.
@@ -221,6 +222,7 @@ func (c *chunk) readDelta(d *delta, m *memberWalk) (calls, legacy span) {
 			d.role = m.val.filled(c.b)
 		case "content":
 			if c.crosses && m.val.is(c.b, '[') && !holdsText(c.b, m.val) {
+				d.lost = d.lost || holds(c.b, m.val, '[')
 				continue
 			}
 			d.speak(c.b, m.val)
@@ -230,9 +232,11 @@ func (c *chunk) readDelta(d *delta, m *memberWalk) (calls, legacy span) {
 			d.refusal = d.refusal || m.val.filled(c.b)
 			d.said = said
 		case "images":
-			if !c.crosses {
-				d.aside(c.b, m.val)
+			if c.crosses {
+				d.lost = d.lost || holds(c.b, m.val, '[')
+				continue
 			}
+			d.aside(c.b, m.val)
 		case "reasoning", "reasoning_content", "reasoning_details":
 			d.text(c.b, m.val)
 		case "tool_calls":
@@ -241,6 +245,7 @@ func (c *chunk) readDelta(d *delta, m *memberWalk) (calls, legacy span) {
 			legacy = m.val
 		case "audio":
 			if c.crosses {
+				d.lost = d.lost || holds(c.b, m.val, '{')
 				continue
 			}
 			d.aside(c.b, member(c.b, m.val, "data"))

@@ -158,7 +158,7 @@ func firstOf(b []byte, list span) span {
 
 // answered is what the choices of a body add up to.
 type answered struct {
-	good, renamed, refused, shaped bool
+	good, renamed, refused, shaped, lost bool
 
 	fault, stopped string // finish reasons
 }
@@ -179,13 +179,15 @@ func judgeChoices(a *wire.Reply, choices span) backstop.Outcome {
 		return wire.JudgeRefusal(a)
 	case !sum.shaped:
 		return wire.Judge(a)
+	case sum.lost:
+		return wire.JudgeForeign(a)
 	}
 	return wire.JudgeBlank(a)
 }
 
 func (s *answered) add(c choice) {
 	f := wire.FinishOf(c.finish)
-	s.shaped = s.shaped || c.shaped
+	s.shaped, s.lost = s.shaped || c.shaped, s.lost || c.lost
 	switch {
 	case c.finish != "" && f.Kind == wire.FinishFault:
 		s.fault = c.finish
@@ -203,6 +205,7 @@ func (s *answered) add(c choice) {
 type choice struct {
 	finish  string
 	content bool // text, a tool call, audio or an image
+	lost    bool // something that has no form in the caller's dialect
 	refusal bool
 	shaped  bool // it has a message, a text or a delta
 }
@@ -234,19 +237,26 @@ func (c *choice) readMessage(b []byte, s span, crosses bool) {
 	for m := inObject(b, s); m.next(); {
 		switch v := m.val; string(m.name()) {
 		case "content":
-			c.content = c.content || v.filled(b) || holds(b, v, '[') && (!crosses || holdsText(b, v))
+			parts := holds(b, v, '[')
+			alien := parts && crosses && !holdsText(b, v)
+			c.content, c.lost = c.content || v.filled(b) || parts && !alien, c.lost || alien
 		case "tool_calls":
 			c.content = c.content || holds(b, v, '[')
 		case "images":
-			c.content = c.content || holds(b, v, '[') && !crosses
+			c.brings(holds(b, v, '['), crosses)
 		case "function_call":
 			c.content = c.content || holds(b, v, '{')
 		case "audio":
-			c.content = c.content || holds(b, v, '{') && !crosses
+			c.brings(holds(b, v, '{'), crosses)
 		case "refusal":
 			c.refusal = c.refusal || v.filled(b)
 		}
 	}
+}
+
+// brings takes in something that only this dialect has a form for.
+func (c *choice) brings(there, crosses bool) {
+	c.content, c.lost = c.content || there && !crosses, c.lost || there && crosses
 }
 
 // holdsText reports whether there is a text among the parts of a content.

@@ -82,6 +82,7 @@ func (d *reader) progress(ev *sse.Event, data []byte) wire.Signal {
 		d.refuses = d.refuses || t.refusal
 		d.Tool = d.Tool || t.tool
 		d.Other = d.Other || t.other || t.index != 0
+		d.Lost = d.Lost || t.lost
 		if d.Ends.Begin(t.index); t.token {
 			sig.Kind = wire.Token
 			d.Ends.Speak(t.index)

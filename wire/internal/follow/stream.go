@@ -16,6 +16,7 @@ type Stream struct {
 	Speaks bool // there was content or thinking
 	Said   bool // there was content
 	Lawful bool // an end that may stand without content
+	Lost   bool // there was something that the caller's dialect has no form for
 	Tool   bool // a tool call began
 	Other  bool // something that is neither text nor thinking began
 	Fault  *backstop.Outcome

@@ -23,6 +23,8 @@ func (s *Stream) Verdict(whole, clean bool) backstop.Outcome {
 	switch {
 	case s.Fault != nil:
 		return *s.settle(*s.Fault)
+	case whole && s.blank() && s.Lost:
+		return *s.settle(wire.JudgeForeign(&a))
 	case whole && s.blank():
 		return *s.settle(wire.JudgeBlank(&a))
 	case whole:
