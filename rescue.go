@@ -8,6 +8,9 @@ func (c *Call) rescue(a *attempt) {
 	switch {
 	case c.origin == nil && c.rescuable(a):
 		c.origin, c.broke = c.broken(a), a.tier
+		if a.outcome.Kind == KindContext {
+			c.context, c.tooLong = c.route.Tiers[a.tier].Context, true
+		}
 		c.descend(a.tier + 1)
 	case c.origin != nil && c.carriesOn(a):
 		c.continues = true
@@ -27,8 +30,21 @@ func (c *Call) rescuable(a *attempt) bool {
 		!c.req.Rescuable, c.req.NoFallback, o.NoRescue, a.noRescue, o.Kind == KindTooLarge, c.spent >= MaxAttempts:
 		return false
 	}
-	gone := o.Class == Rejected && o.Kind == KindModel // no fault of the caller's, as before the commit
-	return o.Class == Hang || o.Class == Broken || o.Class == Garbled || o.Class == Limited || gone
+	// As before the commit: a model that is gone is no fault of the caller's, and
+	// what is too long here may have room elsewhere.
+	other := o.Class == Rejected && (o.Kind == KindModel || o.Kind == KindContext && c.roomBelow(a.tier))
+	return o.Class == Hang || o.Class == Broken || o.Class == Garbled || o.Class == Limited || other
+}
+
+// roomBelow reports whether a lower tier is declared larger than a declared one.
+func (c *Call) roomBelow(tier int) bool {
+	known := c.route.Tiers[tier].Context
+	for i := tier + 1; known > 0 && i < len(c.route.Tiers); i++ {
+		if c.route.Tiers[i].Context > known {
+			return true
+		}
+	}
+	return false
 }
 
 // carriesOn reports whether a rescuer whose text diverged is asked for the

@@ -118,6 +118,33 @@ func TestWithoutARescueABrokenStreamEndsInOneErrorFrame(t *testing.T) {
 	}
 }
 
+// Some servers find out while they answer that a conversation is too long.
+func TestAStreamThatOutgrowsItsModelGoesOnWhereThereIsRoom(t *testing.T) {
+	full := `data: {"error":{"code":500,"message":"Context size has been exceeded.","type":"server_error"}}` + "\n\n"
+	for name, c := range map[string]struct {
+		primary, backup int // context, 0 = not declared
+		goesOn          bool
+	}{
+		"a larger one below":   {8000, 128000, true},
+		"one of the same size": {8000, 8000, false},
+		"a size nobody knows":  {8000, 0, false},
+		"its own size unknown": {0, 128000, false},
+		"a smaller one below":  {8000, 4000, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in(t, setup{primary: answers(voiceP.starts([]string{"The ", "quick"}, full)...), backup: answers(voiceB.tells("The quick brown ", "fox")...), change: func(p *backstop.Plan) {
+				p.Routes[0].Tiers[0].Context, p.Routes[0].Tiers[1].Context = c.primary, c.backup
+			}}, func(h *house) {
+				p, ev := h.call(stream)
+				g := understand(t, p.String())
+				if c.goesOn != (g.text == "The quick brown fox") || c.goesOn != (ev.Rescued == "spliced") || !c.goesOn && (g.code != "upstream_rejected" || h.saw("backup") != 0) {
+					t.Errorf("%q %q, rescued %q\n%s", g.text, g.code, ev.Rescued, p)
+				}
+			})
+		})
+	}
+}
+
 func TestADivergenceIsSeenAtEveryPosition(t *testing.T) {
 	const said = "Zürich, 北京 🌍 \"quoted\"\n"
 	for i := range len([]rune(said)) {
