@@ -39,6 +39,7 @@ type answer struct {
 	early   bool // they went before anybody had answered
 	status  int
 	control *http.ResponseController
+	flush   func() error  // control's, or straight the writer's: it is asked for every token
 	limit   time.Time     // write limit that is set; zero = none
 	last    time.Time     // of the last write
 	blocked time.Duration // in writes after the answering attempt was over
@@ -63,7 +64,7 @@ func (o *answer) put(b []byte, flush bool) (took time.Duration, err error) {
 		_, err = o.w.Write(b)
 	}
 	if flush && err == nil {
-		err = o.control.Flush()
+		err = o.flush()
 	}
 	o.last = time.Now()
 	return o.last.Sub(began), err
@@ -74,6 +75,10 @@ func (o *answer) put(b []byte, flush bool) (took time.Duration, err error) {
 func (o *answer) guard(now time.Time) {
 	if o.control == nil {
 		o.control = http.NewResponseController(o.w)
+		o.flush = o.control.Flush
+		if f, ok := o.w.(interface{ FlushError() error }); ok {
+			o.flush = f.FlushError
+		}
 	}
 	if o.limit.Sub(now) > writeLimit-time.Second {
 		return
