@@ -22,6 +22,7 @@ type framed struct {
 	net.Conn
 	scan    framing
 	rest    []byte // read already, of the next message
+	first   []byte // scanned already: its beginning, read while a stream was answered
 	refusal []byte // what is still to be handed out in place of a refused head
 	refused bool
 
@@ -33,6 +34,10 @@ func (c *framed) Read(p []byte) (int, error) {
 	switch {
 	case len(p) == 0:
 		return 0, nil
+	case len(c.first) > 0:
+		n := copy(p, c.first)
+		c.first = c.first[n:]
+		return n, nil
 	case c.refused && len(c.refusal) == 0:
 		return 0, io.EOF
 	case c.refused:

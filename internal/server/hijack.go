@@ -58,14 +58,18 @@ func (s *Server) hijack(w http.ResponseWriter, r *http.Request) (*hijacked, cont
 		return nil, nil
 	}
 	h := &hijacked{server: s, header: w.Header()}
-	if h.last = r.Close || len(h.header["Connection"]) > 0; h.last {
-		h.header["Connection"] = []string{"close"}
-	}
+	h.last = r.Close || len(h.header["Connection"]) > 0
 	s.streams.enter(h)
 	conn, buffered, err := taken.Hijack()
 	if err != nil {
 		s.streams.forget(h)
 		return nil, nil
+	}
+	if _, ok := conn.(*framed); !ok {
+		h.last = true // it is from a listener that is not ours
+	}
+	if h.last {
+		h.header["Connection"] = []string{"close"}
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	h.cancel = cancel
@@ -146,7 +150,7 @@ func (h *hijacked) part() {
 	if len(h.first) > 0 && !h.last {
 		h.server.streams.forget(h)
 		_ = h.conn.SetDeadline(time.Time{})
-		h.server.resume(h.conn, h.first)
+		h.server.resume(h.conn.(*framed), h.first)
 		return
 	}
 	var b [256]byte

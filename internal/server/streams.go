@@ -101,41 +101,12 @@ func (s *streams) kill() {
 
 // resume gives a connection to net/http, with what was read of its next
 // request.
-func (s *Server) resume(conn net.Conn, first []byte) {
-	r, ok := conn.(*resumed)
-	if !ok {
-		r = &resumed{Conn: conn}
-	}
-	r.first = first
-	one := &single{conn: r}
+func (s *Server) resume(conn *framed, first []byte) {
+	conn.first = first
+	one := &single{conn: conn}
 	if err := s.http.Serve(one); err == http.ErrServerClosed && one.conn != nil {
-		_ = r.Close() // it was not taken any more
+		_ = conn.Close() // it was not taken any more
 	}
-}
-
-// resumed is a connection of which the beginning of a request was read.
-type resumed struct {
-	net.Conn
-	first []byte
-}
-
-func (c *resumed) Read(p []byte) (int, error) {
-	if len(c.first) == 0 {
-		return c.Conn.Read(p)
-	}
-	n := copy(p, c.first)
-	if c.first = c.first[n:]; len(c.first) == 0 {
-		c.first = nil
-	}
-	return n, nil
-}
-
-// CloseWrite ends this side's half of the connection.
-func (c *resumed) CloseWrite() error {
-	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
-		return half.CloseWrite()
-	}
-	return nil
 }
 
 // single is a listener that accepts one connection and is closed.
