@@ -41,10 +41,10 @@ type Passage struct {
 }
 
 // Pass carries a request to its upstream and the answer back, both while they
-// come. The event it returns was already given to Options.Observe. An answer
-// that breaks off ends in a panic with http.ErrAbortHandler, which tells
-// net/http to cut the caller's connection.
-func (d *Driver) Pass(ctx context.Context, w http.ResponseWriter, p *Passage) *backstop.Event {
+// come. The event it returns was already given to Options.Observe. If cut, the
+// answer broke off, and a part of a file must not look whole: whoever asked is
+// to cut the caller's connection, by a panic with http.ErrAbortHandler.
+func (d *Driver) Pass(ctx context.Context, w http.ResponseWriter, p *Passage) (ev *backstop.Event, cut bool) {
 	d.works.add()
 	defer d.works.done()
 	began := time.Now()
@@ -54,14 +54,11 @@ func (d *Driver) Pass(ctx context.Context, w http.ResponseWriter, p *Passage) *b
 	if !s.out.started {
 		s.fail(&o)
 	}
-	ev := s.record(began, o)
+	ev = s.record(began, o)
 	if d.options.Observe != nil {
 		d.options.Observe(ev)
 	}
-	if s.cut {
-		panic(http.ErrAbortHandler) // a part of a file must not look whole
-	}
-	return ev
+	return ev, s.cut
 }
 
 // passing is a passage on its way.

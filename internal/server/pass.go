@@ -67,8 +67,12 @@ func (s *Server) pass(w http.ResponseWriter, r *http.Request, v *visit, u *backs
 		_ = rc.EnableFullDuplex()                      // an answer may come before its end, and does not wait for it
 		p.Body, w = source, &halfway{w, source}
 	}
-	if e := v.plane.Runner.(Passer).Pass(r.Context(), w, &p); e != nil {
+	e, cut := v.plane.Runner.(Passer).Pass(r.Context(), w, &p)
+	if e != nil {
 		s.observe(e)
+	}
+	if cut {
+		panic(http.ErrAbortHandler)
 	}
 }
 

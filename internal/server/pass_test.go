@@ -21,20 +21,28 @@ import (
 // passer is a Runner that deals with what is passed on as told.
 type passer struct {
 	runner
-	pass func(ctx context.Context, w http.ResponseWriter, p *backstophttp.Passage)
+	pass  func(ctx context.Context, w http.ResponseWriter, p *backstophttp.Passage)
+	event *backstop.Event
+	cut   bool
 }
 
-func (f *passer) Pass(ctx context.Context, w http.ResponseWriter, p *backstophttp.Passage) *backstop.Event {
+func (f *passer) Pass(ctx context.Context, w http.ResponseWriter, p *backstophttp.Passage) (*backstop.Event, bool) {
 	f.pass(ctx, w, p)
-	return nil
+	return f.event, f.cut
 }
 
 // passOn runs a server on a pipe in virtual time, sends text, keeps quiet for
 // good and returns the answer and when the connection ended.
 func passOn(t *testing.T, text string, pass func(ctx context.Context, w http.ResponseWriter, p *backstophttp.Passage)) (string, time.Duration) {
 	t.Helper()
-	s := New(Options{Rooms: map[backstop.Dialect]Room{backstop.OpenAI: room{}}, Log: slog.New(slog.DiscardHandler)})
-	s.Swap(&Plane{Runner: &passer{pass: pass}, Plan: &backstop.Plan{
+	return passBy(t, text, &passer{pass: pass}, nil)
+}
+
+// passBy is passOn with the rest of a passer, and who hears of it.
+func passBy(t *testing.T, text string, runner *passer, heard func(*backstop.Event)) (string, time.Duration) {
+	t.Helper()
+	s := New(Options{Rooms: map[backstop.Dialect]Room{backstop.OpenAI: room{}}, Log: slog.New(slog.DiscardHandler), Observe: heard})
+	s.Swap(&Plane{Runner: runner, Plan: &backstop.Plan{
 		Upstreams: []backstop.Upstream{{Name: "one", Dialect: backstop.OpenAI, Passthrough: true}},
 		Routes:    []backstop.Route{{Model: "*", Tiers: []backstop.Tier{{Upstream: "one"}}}},
 	}})
@@ -75,6 +83,22 @@ func TestTheClockOfABodyIsOffOnceItIsRead(t *testing.T) {
 			})
 			if !strings.HasPrefix(answer, "HTTP/1.1 200 ") || !strings.Contains(answer, "an image") {
 				t.Errorf("%s: %q", name, answer)
+			}
+		})
+	}
+}
+
+func TestAPassageThatBreaksOffIsRecordedAndCut(t *testing.T) {
+	for cut, end := range map[bool]string{true: "4\r\npart\r\n", false: "4\r\npart\r\n0\r\n\r\n"} {
+		synctest.Test(t, func(t *testing.T) {
+			var heard []*backstop.Event
+			p := &passer{event: &backstop.Event{Op: "pass"}, cut: cut, pass: func(_ context.Context, w http.ResponseWriter, _ *backstophttp.Passage) {
+				_, _ = io.WriteString(w, "part")
+				_ = http.NewResponseController(w).Flush()
+			}}
+			answer, _ := passBy(t, "GET /v1/files/one/content HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", p, func(e *backstop.Event) { heard = append(heard, e) })
+			if !strings.HasSuffix(answer, end) || len(heard) != 1 {
+				t.Errorf("cut %v: %d records of %q", cut, len(heard), answer)
 			}
 		})
 	}

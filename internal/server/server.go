@@ -25,9 +25,10 @@ type Runner interface {
 }
 
 // Passer is a Runner that also carries requests that are no calls to the
-// upstream that takes them as they are. backstophttp.Driver is one.
+// upstream that takes them as they are. backstophttp.Driver is one. cut means
+// that the answer broke off.
 type Passer interface {
-	Pass(ctx context.Context, w http.ResponseWriter, p *backstophttp.Passage) *backstop.Event
+	Pass(ctx context.Context, w http.ResponseWriter, p *backstophttp.Passage) (e *backstop.Event, cut bool)
 }
 
 // Room is what the server needs of a dialect: wire.Room has it all.
