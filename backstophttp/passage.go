@@ -18,8 +18,10 @@ const (
 	// maxPassage bounds the answer to a request that is passed on as it is:
 	// files are fetched that way.
 	maxPassage = 1 << 30
-	// passageIdle is the longest silence of such a request or its answer,
-	// passageWait that between the two: a picture or a transcript is made in it.
+	// passageIdle is the longest silence of such a request or its answer.
+	// Between the two a picture or a transcript is made: that takes
+	// timeouts.total at most, or passageWait where there is none. What comes is
+	// cut by neither, as the stream of a call is not.
 	passageIdle = time.Minute
 	passageWait = backstop.DefaultTotal
 )
@@ -85,10 +87,6 @@ func (s *passing) run(ctx context.Context) (o backstop.Outcome) {
 	})
 	var late atomic.Bool
 	end := func() { late.Store(true); cancel() }
-	if total := s.u.Timeouts.Total; total > 0 {
-		t := time.AfterFunc(total, end)
-		defer t.Stop()
-	}
 	idle := time.AfterFunc(passageIdle, end)
 	defer idle.Stop()
 	o = s.exchange(ctx, func(next time.Duration) { idle.Reset(next) })
@@ -108,14 +106,18 @@ func (s *passing) exchange(ctx context.Context, alive func(next time.Duration)) 
 	}
 	pass := upstream.Passage{Method: s.p.Method, Path: s.p.Path, Query: s.p.Query, Key: key, Header: s.p.Header, Length: s.p.Length}
 	var answered atomic.Bool
+	wait := passageWait
+	if total := s.u.Timeouts.Total; total > 0 {
+		wait = total
+	}
 	if s.p.Body == nil || s.p.Length == 0 {
-		alive(passageWait)
+		alive(wait)
 	}
 	if s.p.Body != nil {
 		body := &noticed{from: s.p.Body}
 		body.alive = func() {
 			if body.whole.Load() && !answered.Load() {
-				alive(passageWait)
+				alive(wait)
 			} else {
 				alive(passageIdle)
 			}

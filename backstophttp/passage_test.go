@@ -105,6 +105,39 @@ func TestASlowUploadIsNoSilence(t *testing.T) {
 	})
 }
 
+// Neither a file that comes nor one that goes is cut by timeouts.total.
+func TestAPassageThatProgressesIsNotCut(t *testing.T) {
+	slow := []string{}
+	for range 30 {
+		slow = append(slow, "wait:50s", "x")
+	}
+	for name, primary := range map[string]http.HandlerFunc{
+		"down": func(w http.ResponseWriter, r *http.Request) { act(w, r, slow) },
+		"up": func(w http.ResponseWriter, r *http.Request) {
+			b, _ := io.ReadAll(r.Body)
+			_, _ = w.Write(b)
+		},
+	} {
+		in(t, setup{primary: primary, change: func(p *backstop.Plan) { p.Upstreams[0].Timeouts.Total = 10 * time.Minute }}, func(h *house) {
+			p := &Passage{Path: "/v1/files"}
+			if name == "up" {
+				r, w := io.Pipe()
+				go func() {
+					for range 30 {
+						time.Sleep(50 * time.Second)
+						_, _ = io.WriteString(w, "x")
+					}
+					_ = w.Close()
+				}()
+				p.Body, p.Length = r, -1
+			}
+			if got, ev, cut := h.handOver(p); cut || got.String() != strings.Repeat("x", 30) || ev.Outcome != backstop.OK {
+				t.Errorf("%s: %d %q, cut %v", name, got.status, got, cut)
+			}
+		})
+	}
+}
+
 // A picture or a transcript is made before the first byte of its answer.
 func TestWhatTakesMinutesToMakeIsNoSilence(t *testing.T) {
 	primary := func(takes time.Duration) http.HandlerFunc {
@@ -119,8 +152,15 @@ func TestWhatTakesMinutesToMakeIsNoSilence(t *testing.T) {
 		"empty":             {Body: strings.NewReader(""), Length: 0},
 		"none":              {},
 	} {
-		for takes, status := range map[time.Duration]int{4 * time.Minute: 200, passageWait + time.Minute: 504} {
-			in(t, setup{primary: primary(takes), change: func(p *backstop.Plan) { p.Upstreams[0].Timeouts.Total = 0 }}, func(h *house) {
+		for _, c := range []struct {
+			takes, total time.Duration
+			status       int
+		}{
+			{4 * time.Minute, 0, 200}, {passageWait + time.Minute, 0, 504}, {4 * time.Minute, passageWait, 200},
+			{4 * time.Minute, 5 * time.Minute, 200}, {6 * time.Minute, 5 * time.Minute, 504}, {passageWait + time.Minute, time.Hour, 200},
+		} {
+			takes, status := c.takes, c.status
+			in(t, setup{primary: primary(takes), change: func(p *backstop.Plan) { p.Upstreams[0].Timeouts.Total = c.total }}, func(h *house) {
 				own := p
 				if s, ok := own.Body.(*strings.Reader); ok {
 					_, _ = s.Seek(0, io.SeekStart)
