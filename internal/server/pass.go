@@ -7,6 +7,7 @@ import (
 
 	"backstop"
 	"backstop/backstophttp"
+	"backstop/internal/upstream"
 )
 
 // maxUpload bounds the body of a request that is passed on as it is. It is not
@@ -106,7 +107,7 @@ func (h *halfway) WriteHeader(status int) {
 }
 
 // passedOn are the headers of a request that is passed on: those of a call,
-// and what its body and its answer are. Credentials stop here.
+// and those of its body and its answer. Credentials stop here.
 func passedOn(h http.Header) http.Header {
 	out := http.Header{}
 	for _, name := range passed {
@@ -114,7 +115,7 @@ func passedOn(h http.Header) http.Header {
 			out[name] = v
 		}
 	}
-	for _, name := range [...]string{"Content-Type", "Accept", "Range", "If-None-Match"} {
+	for _, name := range upstream.PassedOn {
 		if v := h[name]; len(v) > 0 {
 			out[name] = v
 		}

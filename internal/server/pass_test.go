@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -102,6 +103,25 @@ func TestAPassageThatBreaksOffIsRecordedAndCut(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestAPassageKeepsWhatItsBodyIsAndOnWhichConditionItIs(t *testing.T) {
+	kept := []string{"Accept: image/png", "Anthropic-Beta: files", "Content-Encoding: gzip", "Content-Range: bytes 0-9/10", "Content-Type: text/csv", "Idempotency-Key: once", `If-Match: "a"`,
+		"If-Modified-Since: Tue, 14 Nov 2023 22:13:20 GMT", `If-None-Match: "b"`, `If-Range: "c"`, "If-Unmodified-Since: Tue, 14 Nov 2023 22:13:20 GMT", "Range: bytes=0-9"}
+	left := []string{"Authorization: Bearer a-key-of-a-caller", "Cookie: a=b", "Expect: 100-continue", "Te: trailers", "X-Forwarded-For: 10.0.0.1", "Origin-Of: nothing"}
+	synctest.Test(t, func(t *testing.T) {
+		var got []string
+		passOn(t, "PUT /v1/files/one HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: 0\r\n"+strings.Join(append(left, kept...), "\r\n")+"\r\n\r\n", func(_ context.Context, w http.ResponseWriter, p *backstophttp.Passage) {
+			for name, values := range p.Header {
+				got = append(got, name+": "+strings.Join(values, " and "))
+			}
+			w.WriteHeader(http.StatusOK)
+		})
+		slices.Sort(got)
+		if !slices.Equal(got, kept) {
+			t.Errorf("passed on %q, want %q", got, kept)
+		}
+	})
 }
 
 func TestABodyThatDoesNotComeHoldsNothingUpAlthoughNobodyReadsIt(t *testing.T) {

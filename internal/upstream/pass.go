@@ -29,6 +29,15 @@ type Passage struct {
 	Length int64     // of Body, -1 = unknown
 }
 
+// PassedOn are the headers that say what the body of such a request is, which
+// answer it wants, and on which condition: one without its condition would be
+// another request (a part of a file that has changed, a change of what somebody
+// else changed first).
+var PassedOn = [...]string{
+	"Content-Type", "Content-Encoding", "Content-Range", "Accept", "Range",
+	"If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since", "If-Range",
+}
+
 // passable are the methods of such requests.
 var passable = map[string]bool{
 	http.MethodGet: true, http.MethodHead: true, http.MethodPost: true, http.MethodPut: true, http.MethodPatch: true, http.MethodDelete: true,
@@ -106,7 +115,7 @@ func (h *headers) passage(p *Passage) http.Header {
 	out := maps.Clone(h.build(&Call{Key: p.Key, Header: p.Header}))
 	delete(out, "Content-Type")
 	out["Accept"] = []string{"*/*"}
-	for _, name := range [...]string{"Content-Type", "Accept", "Range", "If-None-Match"} {
+	for _, name := range PassedOn {
 		if v := p.Header[name]; len(v) == 1 && v[0] != "" && len(v[0]) <= maxPassed && fieldValue(v[0]) {
 			out[name] = v
 		}

@@ -59,12 +59,29 @@ func TestAPassageGoesBelowTheBaseWithOurCredential(t *testing.T) {
 		})
 	}
 	u := backstop.DefaultUpstream()
-	u.Name, u.BaseURL, u.AllowPrivate = "x", srv.URL+"/v1", true
+	u.Name, u.BaseURL, u.AllowPrivate, u.Proxy = "x", srv.URL+"/v1", true, "off"
 	conn, err := New(&u, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer conn.Close()
+	given := http.Header{"Transfer-Encoding": {"chunked"}, "Host": {"elsewhere"}, "Accept-Encoding": {"br"}, "X-Api-Key": {"caller"}}
+	for _, name := range PassedOn {
+		given.Set(name, "of-"+name)
+	}
+	resp, err := conn.Pass(t.Context(), &Passage{Method: "GET", Path: "/v1/files", Key: -1, Header: given})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = resp.Body.Close()
+	for _, name := range PassedOn {
+		if got.Header.Get(name) != "of-"+name {
+			t.Errorf("%s: %q", name, got.Header[name])
+		}
+	}
+	if got.Header.Get("Accept-Encoding") != "identity" || got.Header.Get("X-Api-Key") != "" || got.Host == "elsewhere" {
+		t.Errorf("headers of ours are %v", got.Header)
+	}
 	if _, err := conn.Pass(t.Context(), &Passage{Method: "TRACE", Path: "/v1/files", Key: -1}); err != ErrPassage {
 		t.Errorf("TRACE: %v", err)
 	}
