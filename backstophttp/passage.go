@@ -35,7 +35,7 @@ type Passage struct {
 	Caller   string
 	Dialect  backstop.Dialect // of errors of our own
 	Method   string
-	Path     string // with the version, e.g. "/v1/files"
+	Path     string // escaped as it came, with the version, e.g. "/v1/files"
 	Query    string
 	Header   http.Header
 	Body     io.Reader // bounded by whoever calls, not read once Pass has returned; nil = none

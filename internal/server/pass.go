@@ -19,7 +19,7 @@ const maxUpload = 512 << 20
 // path. nil = there is none. Nobody looks for a model in such a request, so it
 // is not for a caller who may use some models only.
 func (v *visit) passes(r *http.Request) *backstop.Upstream {
-	if !strings.HasPrefix(r.URL.Path, "/v1/") && !strings.HasPrefix(r.URL.Path, "/v1beta/") || r.Method == http.MethodOptions {
+	if path := r.URL.EscapedPath(); !strings.HasPrefix(path, "/v1/") && !strings.HasPrefix(path, "/v1beta/") || r.Method == http.MethodOptions {
 		return nil
 	}
 	if _, ok := v.plane.Runner.(Passer); !ok || !v.caller.unbound() {
@@ -59,7 +59,7 @@ func (s *Server) pass(w http.ResponseWriter, r *http.Request, v *visit, u *backs
 	_ = rc.SetWriteDeadline(time.Time{})
 	p := backstophttp.Passage{
 		Upstream: u.Name, ID: v.id, Caller: whoCalls(v.caller, r), Dialect: v.dialect,
-		Method: r.Method, Path: r.URL.Path, Query: r.URL.RawQuery, Header: passedOn(r.Header), Length: r.ContentLength,
+		Method: r.Method, Path: r.URL.EscapedPath(), Query: r.URL.RawQuery, Header: passedOn(r.Header), Length: r.ContentLength,
 	}
 	if !v.eaten {
 		source := &paced{from: http.MaxBytesReader(w, r.Body, maxUpload), rc: rc, start: v.start}

@@ -197,6 +197,9 @@ func TestWhatVendorsHaveBehindPathsOfOursIsPassedOnToo(t *testing.T) {
 		"POST /v1/models":                      false,
 		"GET /v1/models":                       false,
 		"GET /v1/models/one":                   false,
+		"GET /v1/files/a%2Fb/content":          true,
+		"GET /v1%2Ffiles":                      false,
+		"DELETE /v1/models/ft%3Aone%2Ftwo":     true,
 		"GET /api/agent":                       false,
 	} {
 		synctest.Test(t, func(t *testing.T) {

@@ -21,7 +21,7 @@ var ErrPassage = errors.New("the request cannot be passed on: its method, path o
 // goes, with which credential and with which framing is the plan's.
 type Passage struct {
 	Method string
-	Path   string // with the version, e.g. "/v1/files/file-1/content"
+	Path   string // escaped as it came, with the version, e.g. "/v1/files/file-1/content"
 	Query  string // raw, of the caller
 	Key    int    // as in Call
 	Header http.Header
@@ -46,13 +46,16 @@ var passable = map[string]bool{
 // Pass sends the request and returns the answer once its headers are here, as
 // Do does. It is sent once, whatever happens.
 func (c *Conn) Pass(ctx context.Context, p *Passage) (*http.Response, error) {
-	to, err := c.dest.url(c.below(p.Path))
-	if err != nil || !passable[p.Method] || strings.Contains(p.Path, "?") {
+	path := c.below(p.Path)
+	bare, ok := bare(path)
+	if !ok || !passable[p.Method] {
 		return nil, ErrPassage
 	}
-	if to.RawQuery, err = c.query(p.Query); err != nil {
+	query, err := c.query(p.Query)
+	if err != nil {
 		return nil, err
 	}
+	to := &url.URL{Scheme: c.dest.scheme, Host: c.dest.host, Path: c.dest.prefix + bare, RawPath: c.dest.prefix + path, RawQuery: query}
 	req := (&http.Request{
 		Method: p.Method, URL: to, Host: c.dest.host,
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
@@ -70,6 +73,27 @@ func (c *Conn) Pass(ctx context.Context, p *Passage) (*http.Response, error) {
 		return nil, err
 	}
 	return resp, nil
+}
+
+// bare is an escaped path without its escapes, if it leads to the same place
+// wherever on its way it loses them: not upwards, and without what ends a path,
+// is a separator to some, or would be an escape again.
+func bare(path string) (string, bool) {
+	out, err := url.PathUnescape(path)
+	if err != nil || len(path) < 2 || path[0] != '/' || strings.Contains(path, "//") || (&url.URL{Path: out, RawPath: path}).EscapedPath() != path {
+		return "", false
+	}
+	for i := range len(out) {
+		if c := out[i]; c < ' ' || c == 0x7f || strings.IndexByte(`?#;\%`, c) >= 0 {
+			return "", false
+		}
+	}
+	for segment := range strings.SplitSeq(out, "/") {
+		if segment == "." || segment == ".." {
+			return "", false
+		}
+	}
+	return out, true
 }
 
 // below is the path below the base URL, which may hold the version already.
