@@ -65,11 +65,12 @@ func (d *Driver) Pass(ctx context.Context, w http.ResponseWriter, p *Passage) (e
 
 // passing is a passage on its way.
 type passing struct {
-	d   *Driver
-	p   *Passage
-	u   *backstop.Upstream
-	out answer
-	cut bool // the answer broke off
+	d    *Driver
+	p    *Passage
+	u    *backstop.Upstream
+	out  answer
+	body *noticed // nil = none
+	cut  bool     // the answer broke off
 }
 
 func (s *passing) run(ctx context.Context) (o backstop.Outcome) {
@@ -90,8 +91,11 @@ func (s *passing) run(ctx context.Context) (o backstop.Outcome) {
 	idle := time.AfterFunc(passageIdle, end)
 	defer idle.Stop()
 	o = s.exchange(ctx, func(next time.Duration) { idle.Reset(next) })
-	if late.Load() && o.Class == backstop.Canceled {
+	switch {
+	case late.Load() && o.Class == backstop.Canceled:
 		o.Class, o.Kind = backstop.Hang, backstop.KindIdle
+	case s.body.fault() != nil && (s.cut || !s.out.started):
+		o = backstop.Outcome{Class: backstop.Rejected, InputTokens: -1, OutputTokens: -1} // whatever the transport made of it
 	}
 	return o
 }
@@ -122,6 +126,7 @@ func (s *passing) exchange(ctx context.Context, alive func(next time.Duration)) 
 				alive(passageIdle)
 			}
 		}
+		s.body = body
 		defer body.end(s.out.w)
 		defer context.AfterFunc(ctx, func() { body.end(s.out.w) })() // the transport waits for a read that waits
 		pass.Body = body
@@ -233,33 +238,6 @@ func (s *passing) describe(h http.Header) {
 	h["X-Request-Id"], h["Request-Id"] = []string{s.p.ID}, []string{s.p.ID}
 	h["X-Backstop-Upstream"] = []string{s.p.Upstream}
 	h["Cache-Control"] = []string{"no-store"}
-}
-
-// fail answers in the place of an upstream that did not.
-func (s *passing) fail(o *backstop.Outcome) {
-	f := &backstop.Failure{Code: backstop.CodeUpstreamUnavailable, Message: "upstream " + s.p.Upstream + ": " + o.Reason()}
-	switch {
-	case o.NotSent && o.Class == backstop.Limited:
-		f.Code, f.Message, f.RetryAfter = backstop.CodeRateLimited, "upstream "+s.p.Upstream+": all its keys are parked", o.Hint
-	case o.NotSent:
-		f.Code, f.Message = backstop.CodeInvalidRequest, o.Message
-	case o.Class == backstop.Hang:
-		f.Code = backstop.CodeUpstreamTimeout
-	case o.Class == backstop.Limited:
-		f.Code, f.Message = backstop.CodeUpstreamAuth, "upstream "+s.p.Upstream+": our credential was refused"
-	}
-	f.Status = f.Code.Status()
-	room := s.d.options.Rooms[s.p.Dialect]
-	if room == nil {
-		return
-	}
-	h := s.out.w.Header()
-	s.describe(h)
-	h["X-Should-Retry"] = []string{"false"}
-	comeAgain(h, f.RetryAfter)
-	h["Content-Type"] = []string{"application/json"}
-	s.out.begin(f.Status)
-	_, _ = s.out.put(room.Failure(f, s.p.ID), true)
 }
 
 func (s *passing) record(began time.Time, o backstop.Outcome) *backstop.Event {

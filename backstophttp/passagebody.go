@@ -22,6 +22,7 @@ type noticed struct {
 	reading sync.Mutex // held while somebody reads
 	over    atomic.Bool
 	whole   atomic.Bool // its end was read
+	broken  atomic.Pointer[error]
 
 	ending sync.Mutex
 	ended  bool
@@ -34,11 +35,25 @@ func (n *noticed) Read(p []byte) (int, error) {
 		return 0, errPassed
 	}
 	k, err := n.from.Read(p)
-	if err == io.EOF {
+	switch {
+	case err == io.EOF:
 		n.whole.Store(true)
+	case err != nil && !n.over.Load(): // else it was us who ended it
+		n.broken.Store(&err)
 	}
 	n.alive()
 	return k, err
+}
+
+// fault is why the body did not come to its end, nil = not through its sender.
+func (n *noticed) fault() error {
+	if n == nil {
+		return nil
+	}
+	if err := n.broken.Load(); err != nil {
+		return *err
+	}
+	return nil
 }
 
 // end lets nobody read any more, and waits for who does. A read that waits for
