@@ -11,7 +11,7 @@ type Event struct {
 	Asked   string // model name of the caller; not a metric label
 	Caller  string
 	Dialect Dialect
-	Op      string // chat, completion, embedding, agent
+	Op      string // chat, completion, embedding, agent, or OpPass
 	Stream  bool
 	JSON    bool
 
@@ -42,6 +42,10 @@ type Event struct {
 
 	Trace Trace // where the call stands in a trace; the driver takes it over
 }
+
+// OpPass is the operation of what is no call: a request that went to one
+// upstream as it was. No tier has answered it and it has no attempts.
+const OpPass = "pass"
 
 // Calls counts the upstream requests of the call.
 func (e *Event) Calls() int { return len(e.Attempts) }

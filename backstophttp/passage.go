@@ -243,7 +243,7 @@ func (s *passing) describe(h http.Header) {
 func (s *passing) record(began time.Time, o backstop.Outcome) *backstop.Event {
 	took := time.Since(began)
 	return &backstop.Event{
-		ID: s.p.ID, Time: began, Caller: s.p.Caller, Dialect: s.p.Dialect, Op: "pass", TierIndex: -1, Upstream: s.p.Upstream,
+		ID: s.p.ID, Time: began, Caller: s.p.Caller, Dialect: s.p.Dialect, Op: backstop.OpPass, TierIndex: -1, Upstream: s.p.Upstream,
 		Outcome: o.Class, Status: s.out.status, Duration: took, Upstreamed: took, InputTokens: -1, OutputTokens: -1,
 	}
 }

@@ -19,7 +19,7 @@ func TestLogLinesAndMetricsAreThoseOfARun(t *testing.T) {
 	t.Parallel()
 	w := newMocks(t)
 	h := w.open(t,
-		`primary: {`, `primary: {timeouts: {connect: 30s, first_token: 3200ms}, breaker: {reset: 2s}, `,
+		`primary: {`, `primary: {passthrough: true, timeouts: {connect: 30s, first_token: 3200ms}, breaker: {reset: 2s}, `,
 		"agent: {", "drain: {delay: 10ms, limit: 1s}\nagent: {")
 	ask := func(path, body string) {
 		send(t, &request{method: http.MethodPost, url: "http://" + h.Addr() + path, body: body, header: http.Header{"Content-Type": {"application/json"}}})
@@ -28,6 +28,7 @@ func TestLogLinesAndMetricsAreThoseOfARun(t *testing.T) {
 	ask("/api/agent", `{"prompt":"hello","model":"fenced","json":true}`)
 	ask("/api/agent", `{"prompt":"hello","model":"cut@3","stream":true}`)
 	ask("/nowhere", `{}`)
+	ask("/v1/files", `{}`)
 	// Half of first_token passes before the breaker may open: long enough for the
 	// line that comes once a second from half a second of silence on.
 	w.set(t, "hang")

@@ -62,6 +62,7 @@ var dashboard = []section{
 		{"Tiers passed over", series, "reqps", [][2]string{{`sum by (upstream, reason) (rate(backstop_shed_total{upstream=~"$upstream"}[$__rate_interval]))`, "{{upstream}} {{reason}}"}}},
 		{"Changes of breakers", series, "short", [][2]string{{`sum by (upstream, to, cause) (increase(backstop_breaker_transitions_total{upstream=~"$upstream"}[$__rate_interval]))`, "{{upstream}} {{to}} ({{cause}})"}}},
 		{"What trial settings would have done", series, "short", [][2]string{{`sum by (upstream, to, cause) (increase(backstop_trial_transitions_total{upstream=~"$upstream"}[$__rate_interval]))`, "{{upstream}} {{to}} ({{cause}})"}}},
+		{"Passed on as they are", series, "reqps", [][2]string{{`sum by (upstream, outcome) (rate(backstop_passthrough_total{upstream=~"$upstream"}[$__rate_interval]))`, "{{upstream}} {{outcome}}"}}},
 		{"Background probes", series, "reqps", [][2]string{{`sum by (upstream, outcome) (rate(backstop_probes_total{upstream=~"$upstream"}[$__rate_interval]))`, "{{upstream}} {{outcome}}"}}},
 		{"Retries left in the budget", series, "short", [][2]string{{`min by (upstream) (backstop_retry_budget_remaining{upstream=~"$upstream"})`, "{{upstream}}"}}},
 		{"Tokens", series, "short", [][2]string{{`sum by (upstream, direction) (rate(backstop_tokens_total{upstream=~"$upstream"}[$__rate_interval]))`, "{{upstream}} {{direction}}"}}},

@@ -34,6 +34,7 @@ type metrics struct {
 	transitions *prometheus.CounterVec
 	trials      *prometheus.CounterVec
 	probes      *prometheus.CounterVec
+	passed      *prometheus.CounterVec
 	repairs     *prometheus.CounterVec
 	shed        *prometheus.CounterVec
 	tokens      *prometheus.CounterVec
@@ -55,6 +56,7 @@ func newMetrics(o *Options, q *queue) *metrics {
 	m.trials = m.counter("trial_transitions_total", "Changes that breaker.trial would have made.", "upstream", "scope", "to", "cause")
 	m.transitions = m.counter("breaker_transitions_total", "Changes of breakers.", "upstream", "scope", "to", "cause")
 	m.probes = m.counter("probes_total", "Background probes by outcome.", "upstream", "outcome")
+	m.passed = m.counter("passthrough_total", "Requests that were passed on as they are, by how they ended. They are no calls.", "upstream", "caller", "outcome")
 	m.repairs = m.counter("json_repairs_total", "Repairs of promised JSON.", "kind")
 	m.shed = m.counter("shed_total", "Tiers that were passed over without a request.", "upstream", "reason")
 	m.tokens = m.counter("tokens_total", "Tokens as upstreams reported them.", "upstream", "direction")
@@ -109,6 +111,10 @@ func (m *metrics) reloaded(ok bool) {
 
 func (m *metrics) call(e *backstop.Event) {
 	n := m.names.Load()
+	if e.Op == backstop.OpPass {
+		m.passed.WithLabelValues(n.upstream(e.Upstream), n.caller(e.Caller), e.Outcome.String()).Inc()
+		return
+	}
 	route, tier := n.route(e.Route), tierWord(e.Tier)
 	m.calls.WithLabelValues(route, n.caller(e.Caller), tier, e.Outcome.String()).Inc()
 	m.duration.WithLabelValues(route, tier).Observe(e.Duration.Seconds())

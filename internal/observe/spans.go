@@ -14,7 +14,7 @@ import (
 
 // call sends what there is to send about a finished call.
 func (t *tracing) call(n *names, e *backstop.Event) {
-	if t.gauge != nil {
+	if t.gauge != nil && e.Op != backstop.OpPass {
 		t.gauge.call(n, e)
 	}
 	if t.spans == nil || !e.Trace.Sampled {

@@ -28,7 +28,7 @@ type Second struct {
 
 	Primary, Backup, Local int // calls by the tier that answered
 	Failed                 int // calls that nobody answered
-	Other                  int // rejected or canceled calls: nobody was to answer them
+	Other                  int // rejected or canceled calls, which nobody was to answer, and what was passed on and is no call
 
 	P50, P99           time.Duration // of the answered calls, to within 5 %; 0 = none
 	First50, First99   time.Duration // of the time to their first token
@@ -91,7 +91,7 @@ func (t *Traffic) call(e *backstop.Event, now time.Time) {
 	case "local":
 		s.Local++
 	default:
-		if e.Outcome == backstop.Rejected || e.Outcome == backstop.Canceled {
+		if e.Outcome == backstop.Rejected || e.Outcome == backstop.Canceled || e.Op == backstop.OpPass {
 			s.Other++
 		} else {
 			s.Failed++

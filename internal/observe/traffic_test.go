@@ -2,6 +2,7 @@ package observe
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -47,6 +48,27 @@ func TestASecondTellsWhoAnsweredAndHowFast(t *testing.T) {
 	}
 	if later := tr.Seconds(noon.Add(time.Second), noon.Add(3*time.Second)); len(later) != 1 || !later[0].Time.Equal(noon.Add(2*time.Second)) {
 		t.Errorf("after a second: %+v", later)
+	}
+}
+
+func TestWhatIsPassedOnIsNoCall(t *testing.T) {
+	o := New(Options{})
+	defer o.Close()
+	o.Known(&backstop.Plan{Upstreams: []backstop.Upstream{{Name: "one", Passthrough: true}}}, nil)
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	for _, class := range []backstop.Class{backstop.OK, backstop.Hang, backstop.Rejected} {
+		e := &backstop.Event{Op: backstop.OpPass, TierIndex: -1, Upstream: "one", Outcome: class, Duration: time.Minute}
+		o.metrics.call(e)
+		o.traffic.call(e, now)
+	}
+	text := scrape(o)
+	if strings.Contains(text, "backstop_calls_total{") || strings.Contains(text, "backstop_call_duration_seconds_count{") ||
+		!strings.Contains(text, `backstop_passthrough_total{caller="none",outcome="ok",upstream="one"} 1`) ||
+		!strings.Contains(text, `backstop_passthrough_total{caller="none",outcome="hang",upstream="one"} 1`) {
+		t.Errorf("metrics: %s", text)
+	}
+	if s := o.traffic.Seconds(time.Time{}, now.Add(time.Second)); len(s) != 1 || s[0].Failed != 0 || s[0].Other != 3 {
+		t.Errorf("seconds: %+v", s)
 	}
 }
 
