@@ -87,7 +87,7 @@ func ReadLog(name string, in io.Reader) (*Replay, error) {
 	var calls []callLine
 	for lines.Scan() {
 		var c callLine
-		if !bytes.Contains(lines.Bytes(), []byte(`"call"`)) || json.Unmarshal(lines.Bytes(), &c) != nil || c.Msg != "call" || c.Time.IsZero() {
+		if !bytes.Contains(lines.Bytes(), []byte(`"call"`)) || json.Unmarshal(lines.Bytes(), &c) != nil || c.Msg != "call" || c.Time.IsZero() || c.Op == backstop.OpPass {
 			rp.Skipped++
 			continue
 		}

@@ -134,6 +134,15 @@ func TestCallsThatCameToNoRouteAreNotReplayed(t *testing.T) {
 	}
 }
 
+func TestWhatWasPassedOnIsNoCallOfALog(t *testing.T) {
+	passed := `{"time":"2026-01-02T12:00:01Z","msg":"call","id":"p","op":"pass","outcome":"ok","status":200,"attempts":0,"ms":900,"caller":"web","upstream":"one"}` + "\n"
+	call := `{"time":"2026-01-02T12:00:02Z","msg":"call","id":"c","op":"chat","outcome":"ok","status":200,"attempts":1,"ms":90,"route":"*","asked":"m","tier":"primary","upstream":"one","tries":[{"upstream":"one","outcome":"ok","ms":90}]}` + "\n"
+	rp, err := ReadLog("l.json", strings.NewReader(passed+call+strings.Replace(passed, `"ok"`, `"hang"`, 1)))
+	if err != nil || rp.Recorded.Calls != 1 || len(rp.Scenario.Arrivals.Trace) != 1 || rp.Recorded.TurnedAway != 0 || rp.Skipped != 2 {
+		t.Errorf("%+v, %v", rp, err)
+	}
+}
+
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(good))
 	f.Add([]byte("faults: [{fault: \"p:0.5:flap:1s:stall@3\"}]"))
