@@ -78,7 +78,7 @@ func NewEngine(p *Plan, o EngineOptions) *Engine {
 	}
 	for i := range p.Upstreams {
 		u := &p.Upstreams[i]
-		s := e.inherit(o.Previous, u)
+		s := e.inherit(o.Now, o.Previous, u)
 		if s == nil {
 			s = newUpstreamState(u, e.epoch, p.Seed+uint64(i)*0x9e3779b97f4a7c15)
 		}
@@ -99,15 +99,17 @@ func NewEngine(p *Plan, o EngineOptions) *Engine {
 
 // inherit takes over the memory of an upstream that the new plan leaves as it
 // was in everything that memory depends on.
-func (e *Engine) inherit(prev *Engine, u *Upstream) *upstreamState {
+func (e *Engine) inherit(now time.Time, prev *Engine, u *Upstream) *upstreamState {
 	if prev == nil {
 		return nil
 	}
 	old := prev.byName[u.Name]
-	if old == nil || fingerprint(old.u) != fingerprint(u) {
+	if old == nil || fingerprint(old.u) != fingerprint(u) || !old.knows(u) {
 		return nil
 	}
-	return old.with(u)
+	s := old.with(u)
+	s.rekey(now, old.u)
+	return s
 }
 
 // Plan returns the plan that the engine was built from.

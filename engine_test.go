@@ -294,7 +294,7 @@ func TestARefusalOfAnAttemptThatBeganWithTheOldKeySaysNothingAboutTheNewOne(t *t
 			p.Upstreams[0].Keys = []secret.Value{secret.New("a-key")}
 		}))
 		w.acts["primary"] = then(answers(time.Second, refused), good)
-		w.at(c.renewed, func() { w.e.Rekeyed(w.now, "primary", 0) })
+		w.at(c.renewed, func() { w.e.Rekeyed(w.now, "primary", 0, secret.New("another-key")) })
 		w.at(c.began, func() { w.begin(Request{}) })
 		w.run(3 * time.Second)
 		w.begin(Request{})

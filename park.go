@@ -1,6 +1,7 @@
 package backstop
 
 import (
+	"crypto/sha256"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -215,6 +216,7 @@ type keyLedger struct {
 	good    map[int]time.Time
 	refused map[int]time.Time
 	renewed renewals
+	now     map[int][sha256.Size]byte // keys that have become others than their plan's
 }
 
 const (

@@ -48,10 +48,10 @@ func TestPassagesStayAwayFromParkedKeys(t *testing.T) {
 		}, time.Second, 0, false},
 		"a new key was read": {"", func(e *Engine) {
 			e.Passed(epoch, "u", 0, epoch, &auth)
-			e.Rekeyed(epoch, "u", 0)
+			e.Rekeyed(epoch, "u", 0, secret.New("another-key"))
 		}, time.Second, 0, false},
 		"a new key was read before the old one's refusal came": {"", func(e *Engine) {
-			e.Rekeyed(epoch.Add(time.Millisecond), "u", 0)
+			e.Rekeyed(epoch.Add(time.Millisecond), "u", 0, secret.New("another-key"))
 			e.Passed(epoch.Add(time.Second), "u", 0, epoch, &auth)
 		}, 2 * time.Second, 0, false},
 		"a later one went well": {"", func(e *Engine) {

@@ -21,7 +21,7 @@ func TestAProbeThatBeganWithTheOldKeySaysNothingAboutTheNewOne(t *testing.T) {
 		w := newWorld(t, pair(func(p *Plan) { p.Upstreams[0].Keys = []secret.Value{secret.New("a-key")} }))
 		s := w.e.byName["primary"]
 		if c.renewed >= 0 {
-			w.e.Rekeyed(epoch.Add(c.renewed), "primary", 0)
+			w.e.Rekeyed(epoch.Add(c.renewed), "primary", 0, secret.New("another-key"))
 		}
 		w.e.Probed(epoch.Add(3*time.Second), Probe{Upstream: s.u, Scope: "endpoint", Began: epoch.Add(c.began), gate: s.endpoint, state: s}, refused)
 		if _, until := w.e.PassKey(epoch.Add(4*time.Second), "primary"); until.IsZero() == c.parked {
@@ -35,14 +35,14 @@ func TestTheLedgerOfKeysKnowsWhoseAnswersItHears(t *testing.T) {
 	at := func(s int) time.Time { return epoch.Add(time.Duration(s) * time.Second) }
 	for key := range 2 {
 		k.worked(at(0), at(0), key)
-		k.renew(at(10), key)
+		k.renew(at(10), key, secret.New("another-key"))
 		k.worked(at(12), at(11), key)
 	}
 	if k.refuse(at(13), at(9), 0) || k.refuse(at(13), at(9), 1) {
 		t.Error("two old keys were refused, and their successors are said to be")
 	}
 	k.worked(at(14), at(9), 2)
-	k.renew(at(20), 2)
+	k.renew(at(20), 2, secret.New("another-key"))
 	k.worked(at(21), at(19), 2)
 	if k.refuse(at(22), at(21), 2) || k.refuse(at(22), at(21), 0) {
 		t.Error("a key that never worked counts as a good one")

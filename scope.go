@@ -248,8 +248,8 @@ func (s *upstreamState) pause(now time.Time) {
 	}
 }
 
-// fingerprint names everything that an upstream's memory depends on. Keys
-// enter by hash only.
+// fingerprint names everything that an upstream's memory depends on, save its
+// keys: see [upstreamState.knows].
 func fingerprint(u *Upstream) string {
 	var b strings.Builder
 	if u.Trial != nil {
@@ -257,9 +257,6 @@ func fingerprint(u *Upstream) string {
 	}
 	fmt.Fprintf(&b, "%s|%s|%s|%s|%v|%v|%v|%v|%s|%s|%s|%v", u.Name, u.Dialect, u.BaseURL, u.Account, u.Breaker, u.Timeouts, u.Retry, u.Limits,
 		u.Vendor, u.Auth, u.Proxy, u.Query)
-	for _, k := range u.Keys {
-		fmt.Fprintf(&b, "|%x", k.Sum())
-	}
 	names := make([]string, 0, len(u.Headers))
 	for k := range u.Headers {
 		names = append(names, k+"="+u.Headers[k])

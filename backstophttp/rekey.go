@@ -89,6 +89,6 @@ func (d *Driver) renew(u *backstop.Upstream, key int) (changed bool, err error) 
 	if err != nil || !changed {
 		return false, err
 	}
-	d.engine.Rekeyed(time.Now(), u.Name, key)
+	d.engine.Rekeyed(time.Now(), u.Name, key, value)
 	return true, nil
 }
