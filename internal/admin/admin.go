@@ -7,6 +7,7 @@ package admin
 import (
 	"bytes"
 	"encoding/json"
+	"log/slog"
 	"net/http"
 	"net/http/pprof"
 	"time"
@@ -43,6 +44,9 @@ type Options struct {
 	Force   func(upstream, state string, d time.Duration) error
 	Reload  func() error
 	Drain   func() // starts the way down; returns at once
+	// Log tells of the orders that were carried out and would else leave no
+	// trace. nil = nobody reads it.
+	Log *slog.Logger
 
 	// Stop, when it is closed, ends the streams of /api/events, so that a
 	// shutdown need not wait for browsers. nil = never.
@@ -67,6 +71,9 @@ const mostStreams = 16
 func New(o Options) http.Handler {
 	if o.Clock == nil {
 		o.Clock = time.Now
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
 	}
 	p := &plane{Options: o, gate: newGate(&o), started: o.Clock(), streams: make(chan struct{}, mostStreams), mocks: newMocks()}
 	mux := http.NewServeMux()

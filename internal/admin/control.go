@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"cmp"
 	"encoding/json"
 	"io"
 	"mime"
@@ -45,6 +46,13 @@ func (p *plane) breaker(w http.ResponseWriter, r *http.Request) {
 		fail(w, http.StatusBadRequest, "invalid_request", cut(err.Error()))
 		return
 	}
+	// A breaker tells when it changes, but not what was asked of it, for how
+	// long, or that parks are lifted.
+	what := []any{"state", in.State, "for", cmp.Or(in.For, "until changed")}
+	if in.State != "open" {
+		what = append(what, "parks", "lifted")
+	}
+	p.Log.Info("admin plane: the breakers of "+name+" were set", what...)
 	reply(w, http.StatusOK, map[string]string{"upstream": name, "state": in.State, "for": in.For})
 }
 

@@ -2,6 +2,7 @@ package admin
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -161,6 +162,7 @@ func (p *plane) inject(w http.ResponseWriter, r *http.Request) {
 		fail(w, http.StatusBadRequest, "invalid_request", cut("the mock refused: "+said.Error))
 		return
 	}
+	p.Log.Warn("admin plane: the mock behind "+u.Name+" was told what to do", "model", in.Model, "fault", cmp.Or(in.Fault, "none"))
 	v, err := p.look(r.Context(), u)
 	if err != nil {
 		fail(w, http.StatusConflict, "not_a_mock", err.Error())

@@ -1,8 +1,10 @@
 package admin
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -61,6 +63,47 @@ func TestAFaultIsInjectedIntoOurMockAndTakenAway(t *testing.T) {
 	}
 	if r := d.do("POST", "/api/faults/it", `{"fault":"hang"}`, auth, "Content-Type: text/plain"); r.status != 415 {
 		t.Errorf("not JSON: %d", r.status)
+	}
+}
+
+func TestEveryOrderThatIsCarriedOutIsALine(t *testing.T) {
+	m := mock.New(mock.Options{})
+	srv := httptest.NewServer(m)
+	defer func() { m.Close(); srv.Close() }()
+	var text bytes.Buffer
+	logged := func(o *Options) {
+		state := o.State
+		o.State = func() backstop.State {
+			st := state()
+			st.Upstreams = append(st.Upstreams, backstop.UpstreamState{Name: "it"})
+			return st
+		}
+		o.Plan = func() *backstop.Plan {
+			return &backstop.Plan{Upstreams: []backstop.Upstream{{Name: "it", BaseURL: srv.URL + "/v1", AllowPrivate: true}}}
+		}
+		o.Log = slog.New(slog.NewTextHandler(&text, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+			if a.Key == slog.TimeKey {
+				return slog.Attr{}
+			}
+			return a
+		}}))
+	}
+	d := open(t, logged)
+	for _, c := range []struct{ path, body, want string }{
+		{"/api/breakers/it", `{"state":"open","for":"15m"}`, `level=INFO msg="admin plane: the breakers of it were set" state=open for=15m`},
+		{"/api/breakers/it", `{"state":"closed"}`, `level=INFO msg="admin plane: the breakers of it were set" state=closed for="until changed" parks=lifted`},
+		{"/api/breakers/it", `{"state":"auto"}`, `level=INFO msg="admin plane: the breakers of it were set" state=auto for="until changed" parks=lifted`},
+		{"/api/faults/it", `{"fault":"hang","model":"m\n[Circuit Breaker]"}`, `level=WARN msg="admin plane: the mock behind it was told what to do" model="m\n[Circuit Breaker]" fault=hang`},
+		{"/api/faults/it", `{"fault":""}`, `level=WARN msg="admin plane: the mock behind it was told what to do" model=* fault=none`},
+		{"/api/breakers/it", `{"state":"ajar"}`, ``},
+		{"/api/breakers/none", `{"state":"auto"}`, ``},
+		{"/api/faults/it", `{"fault":"nonsense"}`, ``},
+	} {
+		text.Reset()
+		d.do("POST", c.path, c.body, auth, "Content-Type: application/json")
+		if got := strings.TrimSuffix(text.String(), "\n"); got != c.want {
+			t.Errorf("%s %s:\n%s\nwant\n%s", c.path, c.body, got, c.want)
+		}
 	}
 }
 

@@ -52,7 +52,7 @@ func (a *App) startAdmin() {
 		Token: a.token.value, Addrs: addrs(a.adminLn), Debug: a.opt.Debug, Version: a.opt.Version,
 		State: a.State, Recent: a.observer.Recent(),
 		Plan: a.plan, Config: a.inForce, Seconds: a.seconds, Tally: a.tally, Metrics: a.observer.Metrics(),
-		Force: a.Force, Reload: a.Reload, Drain: a.askDrain, Stop: a.stopped,
+		Force: a.Force, Reload: a.Reload, Drain: a.askDrain, Log: a.log, Stop: a.stopped,
 	}
 	h := server.NewHTTP(admin.New(d), a.log)
 	a.adminHTTP = append(a.adminHTTP, h)
