@@ -20,42 +20,39 @@ type cacheID struct {
 	settings backstop.CacheSettings
 }
 
-// of is the cache of a route, nil if it has none.
+// of is the cache of a route, nil if it has none. A call of a plan that was
+// replaced may ask for one that is gone: it stays so, or it would hold its
+// memory for nobody.
 func (s *cacheSet) of(r *backstop.Route) local.Cache {
 	c := cacheTier(r)
 	if c == nil {
 		return nil
 	}
-	id := cacheID{r.Model, *c}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if have := s.m[id]; have != nil {
+	if have := s.m[cacheID{r.Model, *c}]; have != nil {
 		return have
 	}
-	made, err := cache.New(c.Size, c.Age, nil)
-	if err != nil { // the configuration was checked: a cache of nothing is none
-		return nil
-	}
-	if s.m == nil {
-		s.m = map[cacheID]*cache.Cache{}
-	}
-	s.m[id] = made
-	return made
+	return nil
 }
 
-// keep forgets the caches that a plan has no use for.
+// keep makes the caches of a plan, and forgets those that it has no use for.
+// No call of the plan may have begun.
 func (s *cacheSet) keep(p *backstop.Plan) {
-	used := map[cacheID]bool{}
-	for i := range p.Routes {
-		if c := cacheTier(&p.Routes[i]); c != nil {
-			used[cacheID{p.Routes[i].Model, *c}] = true
-		}
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for id := range s.m {
-		if !used[id] {
-			delete(s.m, id)
+	before := s.m
+	s.m = map[cacheID]*cache.Cache{}
+	for i := range p.Routes {
+		c := cacheTier(&p.Routes[i])
+		if c == nil {
+			continue
+		}
+		id := cacheID{p.Routes[i].Model, *c}
+		if have := before[id]; have != nil {
+			s.m[id] = have
+		} else if made, err := cache.New(c.Size, c.Age, nil); err == nil { // the configuration was checked: a cache of nothing is none
+			s.m[id] = made
 		}
 	}
 }
