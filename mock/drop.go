@@ -40,6 +40,21 @@ func (x *exchange) reset() {
 	_ = bare(conn).Close()
 }
 
+// closing has a connection that was taken over closed with the server. The
+// function that it returns closes it before.
+func (x *exchange) closing(conn net.Conn) (now func()) {
+	over, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		select {
+		case <-x.s.closed:
+		case <-over:
+		}
+		_ = conn.Close()
+	}()
+	return func() { close(over); <-ended }
+}
+
 // hijack takes the connection over, nil if the server cannot give it away
 // (HTTP/2, a recorder).
 func (x *exchange) hijack() net.Conn {

@@ -19,7 +19,7 @@ func halfCloseFault(s spec) (player, error) {
 		if conn == nil {
 			return
 		}
-		defer conn.Close()
+		defer x.closing(conn)()
 		_ = conn.SetDeadline(time.Now().Add(d))
 		if x.ask.stream && x.r.ProtoAtLeast(1, 1) {
 			_, _ = conn.Write([]byte("0\r\n\r\n")) // the end that the server would have written

@@ -59,7 +59,7 @@ func head(s string, n int) string {
 	for n > 0 && !utf8.RuneStart(s[n]) {
 		n--
 	}
-	return s[:n]
+	return strings.Clone(s[:n]) // the log would keep all of it
 }
 
 // split cuts a text into pieces of a token's size, at rune boundaries.

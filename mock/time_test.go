@@ -2,6 +2,9 @@ package mock_test
 
 import (
 	"context"
+	"fmt"
+	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -88,6 +91,25 @@ func TestCloseEndsWaits(t *testing.T) {
 			t.Errorf("took %v, want the second until Close", g.took)
 		}
 	})
+}
+
+func TestCloseEndsAConnectionThatIsHalfClosed(t *testing.T) {
+	m, p := overSockets(t, mock.Options{})
+	conn, err := net.Dial("tcp", strings.TrimPrefix(p.base, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	body := chatBody("halfclose:1h", false, "")
+	fmt.Fprintf(conn, "POST /v1/chat/completions HTTP/1.1\r\nHost: mock\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
+	if answer, err := io.ReadAll(conn); err != nil || !strings.HasPrefix(string(answer), "HTTP/1.1 200 ") {
+		t.Fatalf("%v: %q", err, answer)
+	}
+	if a := m.Log()[0]; a.Ended != mock.EndOpen {
+		t.Fatalf("it is over already: %+v", a)
+	}
+	m.Close()
+	waitFor(t, func() bool { return m.Counts().Open == 0 })
 }
 
 func TestFlapAlternates(t *testing.T) {
