@@ -30,7 +30,7 @@ const (
 // the upstream's credential, and its answer comes back as it is. No breaker,
 // no retry and no other tier has a part in it; parked keys are passed over.
 type Passage struct {
-	Upstream string // config name
+	Upstream string // config name, unless the path names what another one issued
 	ID       string // request id
 	Caller   string
 	Dialect  backstop.Dialect // of errors of our own
@@ -50,7 +50,9 @@ func (d *Driver) Pass(ctx context.Context, w http.ResponseWriter, p *Passage) (e
 	d.works.add()
 	defer d.works.done()
 	began := time.Now()
-	s := &passing{d: d, p: p, out: answer{w: w}}
+	own := *p
+	own.Upstream = d.issuer(p)
+	s := &passing{d: d, p: &own, out: answer{w: w}}
 	o := s.run(ctx)
 	d.mask.cover(&o)
 	if !s.out.started {

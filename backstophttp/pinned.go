@@ -1,6 +1,7 @@
 package backstophttp
 
 import (
+	"strings"
 	"sync"
 
 	"backstop"
@@ -82,6 +83,21 @@ func (r *run) elsewhere(a *attempt) *backstop.Outcome {
 		param = refs[0].Param
 	}
 	return inexpressible(param, "upstream "+a.step.Upstream.Name+" cannot take a call with "+quotedName(param)+", which only the upstream that issued it knows")
+}
+
+// issuer is the upstream that a passage goes to. Where its path names an answer
+// or conversation that came from here, only the upstream which issued it knows
+// it, if that takes such requests.
+func (d *Driver) issuer(p *Passage) string {
+	for _, place := range [...]string{"/v1/responses/", "/v1/conversations/"} {
+		if rest, ok := strings.CutPrefix(p.Path, place); ok {
+			id, _, _ := strings.Cut(rest, "/")
+			if u := d.plan.Upstream(d.holders.get(id)); u != nil && u.Passthrough {
+				return u.Name
+			}
+		}
+	}
+	return p.Upstream
 }
 
 // issued notes what later calls may name, out of an event or a body of an

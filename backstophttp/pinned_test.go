@@ -163,3 +163,42 @@ func TestTheMemoryOfIssuedIDsIsBounded(t *testing.T) {
 		t.Errorf("%d names, %d in the ring", len(h.names), len(h.ring))
 	}
 }
+
+func TestAStoredAnswerIsFetchedFromWhoIssuedIt(t *testing.T) {
+	named := func(name string, first http.HandlerFunc) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
+			if strings.HasSuffix(r.URL.Path, "/responses") {
+				first(w, r)
+				return
+			}
+			body(200, `"`+name+" "+r.URL.Path+`"`)(w, r)
+		}
+	}
+	for name, c := range map[string]struct {
+		path    string
+		closed  string // an upstream without passthrough
+		answers string
+	}{
+		"the issuer's":              {"/v1/responses/resp_b", "", "backup /v1/responses/resp_b"},
+		"what hangs below it":       {"/v1/responses/resp_b/input_items", "", "backup /v1/responses/resp_b/input_items"},
+		"nobody's":                  {"/v1/responses/resp_x", "", "primary /v1/responses/resp_x"},
+		"another kind of thing":     {"/v1/files/resp_b", "", "primary /v1/files/resp_b"},
+		"of an issuer that is shut": {"/v1/responses/resp_b", "backup", "primary /v1/responses/resp_b"},
+	} {
+		change := func(p *backstop.Plan) {
+			native("primary", "backup")(p)
+			for i := range p.Upstreams {
+				p.Upstreams[i].Passthrough = p.Upstreams[i].Name != c.closed
+			}
+		}
+		in(t, setup{primary: named("primary", body(503, `{}`)), backup: named("backup", issues("resp_b")), change: change}, func(h *house) {
+			p, _ := h.take(backstop.Responses, wire.Responses, `{"model":"m","input":"hi"}`)
+			h.want(p, 200, "backup")
+			got, ev, _ := h.handOver(&Passage{Path: c.path, Dialect: backstop.Responses})
+			upstream, _, _ := strings.Cut(c.answers, " ")
+			if got.String() != `"`+c.answers+`"` || ev.Upstream != upstream || got.header.Get("X-Backstop-Upstream") != upstream {
+				t.Errorf("%s: %s by %s", name, got, ev.Upstream)
+			}
+		})
+	}
+}
