@@ -165,7 +165,7 @@ func TestOtherPathsGoToTheUpstreamThatTakesThem(t *testing.T) {
 	if r.status != 200 || r.body != "sound" || r.header.Get("Content-Type") != "audio/mpeg" || r.header.Get("Server") != "" || r.header.Get("X-Backstop-Upstream") != "one" || r.header.Get("X-Request-Id") == "" {
 		t.Errorf("%d %v %s", r.status, r.header, r.body)
 	}
-	if got.URL.RequestURI() != "/v1/audio/speech?key2=v&x=1" || sent != "--b\r\n" || got.Header.Get("Authorization") != "Bearer up-secret-key" ||
+	if got.URL.RequestURI() != "/v1/audio/speech?x=1&key2=v" || sent != "--b\r\n" || got.Header.Get("Authorization") != "Bearer up-secret-key" ||
 		got.Header.Get("Content-Type") != "multipart/form-data; boundary=b" || got.Header.Get("X-Secret") != "" || got.Header.Get("Openai-Beta") != "o" {
 		t.Errorf("sent %s with %v: %q", got.URL, got.Header, sent)
 	}

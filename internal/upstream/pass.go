@@ -110,26 +110,32 @@ func (c *Conn) below(path string) string {
 // maxQuery bounds a caller's query.
 const maxQuery = 4 << 10
 
-// query is the caller's, without anything that may be a credential, and with
-// the plan's parameters over it.
+// query is the caller's as it came, without anything that may be a credential or
+// that the plan sets, and with the plan's parameters behind it.
 func (c *Conn) query(raw string) (string, error) {
-	if raw == "" {
-		return c.dest.query, nil
-	}
-	given, err := url.ParseQuery(raw)
-	if err != nil || len(raw) > maxQuery {
+	if len(raw) > maxQuery {
 		return "", ErrPassage
 	}
-	for name := range given {
-		if secretNames[strings.ToLower(name)] {
-			delete(given, name)
+	var out []string
+	for part := range strings.SplitSeq(raw, "&") {
+		name, value, _ := strings.Cut(part, "=")
+		name, err := url.QueryUnescape(name)
+		_, bad := url.QueryUnescape(value)
+		if err != nil || bad != nil || strings.IndexFunc(part, ends) >= 0 {
+			return "", ErrPassage
+		}
+		if _, set := c.upstream.Query[name]; part != "" && !set && !secretNames[strings.ToLower(name)] {
+			out = append(out, part)
 		}
 	}
-	for name, value := range c.upstream.Query {
-		given[name] = []string{value}
+	if c.dest.query != "" {
+		out = append(out, c.dest.query)
 	}
-	return given.Encode(), nil
+	return strings.Join(out, "&"), nil
 }
+
+// ends reports whether a letter ends a query, or a parameter of it to some.
+func ends(r rune) bool { return r <= ' ' || r == 0x7f || r == ';' || r == '#' }
 
 var secretNames = map[string]bool{"key": true, "api_key": true, "api-key": true, "access_token": true, "token": true}
 
