@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -232,6 +233,9 @@ func (s *passing) head(resp *http.Response) {
 		if v := resp.Header[name]; len(v) == 1 && len(v[0]) <= 1024 {
 			h[name] = v
 		}
+	}
+	if strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") {
+		h["X-Accel-Buffering"] = []string{"no"} // as streams of calls: what comes is to be seen
 	}
 	s.describe(h)
 }

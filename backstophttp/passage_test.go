@@ -44,6 +44,16 @@ func TestAPassageGoesBothWaysWhileItComes(t *testing.T) {
 	})
 }
 
+func TestAStreamOfAPassageIsNotHeldBackByAProxy(t *testing.T) {
+	for kind, want := range map[string]string{"text/event-stream; charset=utf-8": "no", "application/jsonl": ""} {
+		in(t, setup{primary: body(200, "data: 1\n\n", "Content-Type", kind)}, func(h *house) {
+			if p, _, _ := h.handOver(&Passage{Path: "/v1/threads/t/runs"}); p.header.Get("X-Accel-Buffering") != want || p.header.Get("Content-Type") != kind {
+				t.Errorf("%s: %v", kind, p.header)
+			}
+		})
+	}
+}
+
 func TestAPassageThatFailsIsToldOrCut(t *testing.T) {
 	for name, c := range map[string]struct {
 		primary http.HandlerFunc
