@@ -94,6 +94,9 @@ func NewEngine(p *Plan, o EngineOptions) *Engine {
 		e.ups = append(e.ups, s)
 		e.byName[u.Name] = s
 	}
+	if o.Previous != nil {
+		e.obey(o.Now, o.Previous)
+	}
 	return e
 }
 

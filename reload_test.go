@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"backstop/breaker"
 	"backstop/secret"
 )
 
@@ -95,5 +96,72 @@ func TestAReloadAfterAKeyFileHasChangedKeepsTheBreakers(t *testing.T) {
 		if again.byName["primary"].endpoint != s.endpoint {
 			t.Errorf("%s: the second reload forgets", name)
 		}
+	}
+}
+
+func TestABreakerThatIsHeldByHandStaysSoWhenItsUpstreamChanges(t *testing.T) {
+	states := func(e *Engine, now time.Time, upstream string) map[string]string {
+		out := map[string]string{}
+		for _, u := range e.State(now).Upstreams {
+			for _, s := range u.Scopes {
+				if u.Name == upstream {
+					out[s.Scope+" "+s.Model] = s.State
+				}
+			}
+		}
+		return out
+	}
+	for _, state := range []string{"open", "closed"} {
+		for _, span := range []time.Duration{0, 15 * time.Minute} {
+			before := NewEngine(pair(), EngineOptions{Now: epoch})
+			before.byName["primary"].model("m")
+			if err := before.Force(epoch, "primary", state, span); err != nil {
+				t.Fatal(err)
+			}
+			var heard []Transition
+			e := before
+			for i := range 3 { // the second changes nothing
+				p := pair(upstreamEdit("primary", func(u *Upstream) { u.Timeouts.Idle = time.Duration(20+i/2) * time.Second }))
+				e = NewEngine(p, EngineOptions{Now: epoch.Add(time.Duration(i) * time.Minute), Previous: e, Notify: func(t Transition) { heard = append(heard, t) }})
+			}
+			for at, want := range map[time.Duration]string{3 * time.Minute: "forced-" + state, 14 * time.Minute: "forced-" + state} {
+				for scope, got := range states(e, epoch.Add(at), "primary") {
+					if got != want {
+						t.Errorf("%s for %s: after %s %s is %s", state, span, at, scope, got)
+					}
+				}
+			}
+			if got := states(e, epoch.Add(3*time.Minute), "primary"); len(got) < 2 || got["endpoint "] == "" || got["model m"] == "" {
+				t.Errorf("%s for %s: %v", state, span, got)
+			}
+			if got := states(e, epoch.Add(3*time.Minute), "backup")["endpoint "]; got != "closed" {
+				t.Errorf("the backup is %s", got)
+			}
+			if got := states(e, epoch.Add(16*time.Minute), "primary")["endpoint "]; (got == "closed") != (span > 0) {
+				t.Errorf("%s for %s: at the end %s", state, span, got)
+			}
+			if err := e.Force(epoch.Add(17*time.Minute), "primary", "auto", 0); err != nil || states(e, epoch.Add(17*time.Minute), "primary")["endpoint "] != "closed" {
+				t.Errorf("%s for %s: it cannot be released: %v", state, span, err)
+			}
+			for _, tr := range heard {
+				if tr.Upstream != "primary" {
+					t.Errorf("heard %+v", tr)
+				}
+			}
+		}
+	}
+}
+
+func TestWhatABreakerLearnedGoesWithItsUpstream(t *testing.T) {
+	before := NewEngine(pair(), EngineOptions{Now: epoch})
+	g := before.byName["primary"].endpoint
+	g.Restore(epoch, breaker.Snapshot{State: breaker.Open, Time: epoch, Next: epoch.Add(time.Minute)})
+	if got := g.Info(epoch.Add(time.Second)).State; got != breaker.Open {
+		t.Fatalf("the breaker is %s", got)
+	}
+	p := pair(upstreamEdit("primary", func(u *Upstream) { u.BaseURL = "https://elsewhere.test/v1" }))
+	after := NewEngine(p, EngineOptions{Now: epoch.Add(time.Second), Previous: before})
+	if got := after.byName["primary"].endpoint.Info(epoch.Add(time.Second)).State; got != breaker.Closed {
+		t.Errorf("after the change it is %s", got)
 	}
 }

@@ -161,6 +161,20 @@ func (e *Engine) Restore(now time.Time, snap Snapshot) {
 	}
 }
 
+// obey holds forced breakers where they are when the rest of an upstream's
+// memory goes: that was not learned, it is an order, and about a name.
+func (e *Engine) obey(now time.Time, prev *Engine) {
+	var orders Snapshot
+	for _, n := range prev.Snapshot(now).Scopes {
+		s := e.byName[n.Upstream]
+		forced := n.Breaker.State == breaker.ForcedOpen || n.Breaker.State == breaker.ForcedClosed
+		if forced && s != nil && s.endpoint != prev.byName[n.Upstream].endpoint {
+			orders.Scopes = append(orders.Scopes, n)
+		}
+	}
+	e.Restore(now, orders)
+}
+
 // nextTrial is when something next finds out whether the scope is back.
 func nextTrial(i breaker.Info) time.Time {
 	if !i.NextProbe.IsZero() {
