@@ -224,7 +224,7 @@ func (s *passing) copy(resp *http.Response, o backstop.Outcome, alive func(next 
 
 // shownHeaders are the headers of an answer that a caller gets.
 var shownHeaders = [...]string{
-	"Content-Type", "Content-Disposition", "Content-Range", "Accept-Ranges", "Etag", "Last-Modified", "Retry-After",
+	"Content-Type", "Content-Encoding", "Content-Disposition", "Content-Range", "Accept-Ranges", "Etag", "Last-Modified", "Retry-After",
 }
 
 func (s *passing) head(resp *http.Response) {

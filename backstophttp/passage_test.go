@@ -1,6 +1,8 @@
 package backstophttp
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
 	"io"
 	"net/http"
@@ -42,6 +44,45 @@ func TestAPassageGoesBothWaysWhileItComes(t *testing.T) {
 			t.Errorf("event %+v", ev)
 		}
 	})
+}
+
+func TestAPassageSaysHowItsAnswerIsCompressed(t *testing.T) {
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	_, _ = io.WriteString(z, strings.Repeat("a line of a file\n", 100))
+	_ = z.Close()
+	whole, part := packed.String(), packed.String()[:20]
+	for name, c := range map[string]struct {
+		status             int
+		encoding, sent     string
+		wantStatus         int
+		want, wantEncoding string
+	}{
+		"gzip that nobody asked for": {200, "gzip", whole, 200, strings.Repeat("a line of a file\n", 100), ""},
+		"a part of it":               {206, "gzip", part, 206, part, "gzip"},
+		"something else":             {200, "zstd", "packed", 200, "packed", "zstd"},
+		"an error in gzip":           {400, "gzip", whole, 400, strings.Repeat("a line of a file\n", 100), ""},
+		"an error in something else": {400, "zstd", "packed", 502, "upstream_unavailable", ""},
+		"nothing":                    {304, "gzip", "", 304, "", ""},
+	} {
+		primary := func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Encoding", c.encoding)
+			w.Header().Set("Etag", `"of-the-packed"`)
+			w.Header().Set("Accept-Ranges", "bytes")
+			w.WriteHeader(c.status)
+			_, _ = io.WriteString(w, c.sent)
+		}
+		in(t, setup{primary: primary}, func(h *house) {
+			p, _, cut := h.handOver(&Passage{Path: "/v1/files/f/content"})
+			if cut || p.status != c.wantStatus || p.header.Get("Content-Encoding") != c.wantEncoding || !strings.Contains(p.String(), c.want) || c.wantStatus < 400 && p.String() != c.want {
+				t.Errorf("%s: %d %v %q, cut %v", name, p.status, p.header, p, cut)
+			}
+			// A range, and a condition on one, belong to what was sent.
+			if ours := p.header.Get("Etag") == `"of-the-packed"` && p.header.Get("Accept-Ranges") == "bytes"; ours != (c.wantEncoding != "") {
+				t.Errorf("%s: %v", name, p.header)
+			}
+		})
+	}
 }
 
 func TestAStreamOfAPassageIsNotHeldBackByAProxy(t *testing.T) {

@@ -44,7 +44,9 @@ var passable = map[string]bool{
 }
 
 // Pass sends the request and returns the answer once its headers are here, as
-// Do does. It is sent once, whatever happens.
+// Do does. It is sent once, whatever happens. An answer that has a content
+// encoding although none was asked for keeps it, and its name, unless it can be
+// unpacked.
 func (c *Conn) Pass(ctx context.Context, p *Passage) (*http.Response, error) {
 	path := c.below(p.Path)
 	bare, ok := bare(path)
@@ -68,11 +70,28 @@ func (c *Conn) Pass(ctx context.Context, p *Passage) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := inflate(resp); err != nil {
-		_ = resp.Body.Close()
+	if resp.StatusCode == http.StatusPartialContent {
+		return resp, nil // a part of a compressed file cannot be unpacked
+	}
+	packed := resp.Header.Get("Content-Encoding")
+	if err := inflate(resp); err != nil && resp.StatusCode >= 400 {
+		_ = resp.Body.Close() // nobody could tell what is in it
 		return nil, err
 	}
+	if resp.Header.Get("Content-Encoding") != packed {
+		other(resp.Header)
+	}
 	return resp, nil
+}
+
+// other says that what was unpacked is no longer what its strong tag and its
+// ranges belong to: whoever went on from a byte of it would get a part of
+// something else.
+func other(h http.Header) {
+	h.Del("Accept-Ranges")
+	if tag := h.Get("Etag"); strings.HasPrefix(tag, `"`) {
+		h.Set("Etag", "W/"+tag)
+	}
 }
 
 // bare is an escaped path without its escapes, if it leads to the same place
