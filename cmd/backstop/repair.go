@@ -65,12 +65,14 @@ func (c *repairCmd) Run(s *streams) error {
 			return failf(exitUsage, "--schema %s cannot be read: %s", c.Schema, fileReason(err))
 		}
 	}
-	if c.JSONL {
-		return c.lines(s, cache, source)
-	}
 	o, unvalidated := c.options(cache, source)
-	if unvalidated != "" && !c.Report {
-		fmt.Fprintf(s.err, "%s: --schema %s: %s; the answer is not validated\n", programName, c.Schema, unvalidated)
+	switch { // whoever names a schema counts on it: no answer passes for checked
+	case unvalidated != "":
+		return failf(exitUsage, "--schema %s cannot be used: %s", c.Schema, unvalidated)
+	case c.Schema != "" && o.Schema == nil:
+		return failf(exitUsage, "--schema %s cannot be used: it is empty; give a JSON Schema object", c.Schema)
+	case c.JSONL:
+		return c.lines(s, cache, source)
 	}
 	src, err := io.ReadAll(io.LimitReader(s.in, mostInput+1))
 	if err != nil {
@@ -81,9 +83,7 @@ func (c *repairCmd) Run(s *streams) error {
 		return failf(exitFailed, "the standard output cannot be written: %s", err)
 	}
 	if c.Report {
-		report := newReport(r)
-		report.Unvalidated = unvalidated
-		if err := writeLine(s.err, report); err != nil {
+		if err := writeLine(s.err, newReport(r)); err != nil {
 			return err
 		}
 	}
@@ -115,7 +115,7 @@ func (c *repairCmd) verdict(r jsonfix.Result) error {
 // applied; the text says why.
 func (c *repairCmd) options(cache *schema.Cache, source []byte) (o jsonfix.Options, unvalidated string) {
 	o = jsonfix.Options{Strict: c.Strict, MaxBytes: mostInput}
-	if len(source) == 0 || bytes.Equal(source, []byte("null")) {
+	if source = bytes.TrimSpace(source); len(source) == 0 || bytes.Equal(source, []byte("null")) {
 		return o, ""
 	}
 	compiled, err := cache.Compile(source)

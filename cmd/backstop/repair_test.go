@@ -54,6 +54,35 @@ func TestRepairFollowsASchema(t *testing.T) {
 	}
 }
 
+// A schema that somebody names and that cannot be used is a mistake in the call:
+// nothing is given out that would pass for checked.
+func TestRepairRefusesASchemaThatCannotBeUsed(t *testing.T) {
+	for source, where := range map[string]string{
+		`{"type":"strange"}`: "at '/type'",
+		`{"properties":{"a":{"items":{"type":"strange"}}}}`: "at '/properties/a/items/type'",
+		`{"properties":{"a":{"pattern":"("}}}`:              "at '/properties/a/pattern'",
+		"{\n  \"type\": \"object\",\n  oops\n}":             "3:3",
+		`{"type":`:                                          "1:8",
+		`{"$ref":"https://example.com/schema.json"}`:        "example.com/schema.json",
+		`{"$ref":"#/$defs/missing"}`:                        "missing",
+		`7`:                                                 "neither an object",
+		"null":                                              "empty",
+		"":                                                  "empty",
+		" \n\t":                                             "empty",
+	} {
+		file := filepath.Join(t.TempDir(), "s.json")
+		if err := os.WriteFile(file, []byte(source), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for _, args := range [][]string{nil, {"--report"}, {"--strict"}, {"--jsonl"}} {
+			code, out, errs := repair(t, `{"id":1,"input":"{}"}`, append(args, "--schema", file)...)
+			if code != exitUsage || out != "" || !strings.Contains(errs, "--schema "+file+" cannot be used") || !strings.Contains(errs, where) || strings.Count(errs, "\n") != 1 {
+				t.Errorf("%q %v: exit %d, %q, %q, want %q", source, args, code, out, errs, where)
+			}
+		}
+	}
+}
+
 func TestRepairTakesABatch(t *testing.T) {
 	in := `{"id":"a","input":"{'x':1}"}
 {"id":2,"input":"nothing"}

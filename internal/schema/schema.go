@@ -125,7 +125,7 @@ type checker struct {
 func compile(source []byte) (*Compiled, error) {
 	shape, err := jsonfix.NewShape(source)
 	if err != nil {
-		return nil, err
+		return nil, misspelled(source, err)
 	}
 	first, err := newChecker(source)
 	if err != nil {
@@ -150,10 +150,10 @@ func newChecker(source []byte) (*checker, error) {
 	c.AssertVocabs()
 	const name = "backstop:///schema.json"
 	if err := c.AddResource(name, doc); err != nil {
-		return nil, fmt.Errorf("the schema does not compile: %w", err)
+		return nil, fmt.Errorf("the schema does not compile: %w", placed(err))
 	}
 	if k.schema, err = c.Compile(name); err != nil {
-		return nil, fmt.Errorf("the schema does not compile: %w", err)
+		return nil, fmt.Errorf("the schema does not compile: %w", placed(err))
 	}
 	return k, nil
 }
