@@ -6,7 +6,6 @@ import (
 	"mime"
 	"net/http"
 	"strconv"
-	"time"
 
 	"github.com/tidwall/gjson"
 
@@ -173,7 +172,6 @@ func (a *agentWriter) finish(e *backstop.Event) {
 	if e == nil || e.Outcome == backstop.Canceled && a.status == 0 {
 		return // the caller left, nobody reads
 	}
-	_ = http.NewResponseController(a.w).SetWriteDeadline(time.Now().Add(writeTime))
 	if a.stream {
 		a.finishStream(e)
 		return
@@ -192,7 +190,7 @@ func (a *agentWriter) finishStream(e *backstop.Event) {
 		a.frame(marshal(newAnswer(e, string(a.text), a.ending, a.promised)))
 		a.out = append(a.out, "data: [DONE]\n\n"...)
 	}
-	_, _ = a.w.Write(a.out)
+	_, _ = portioned(a.w, a.out)
 	_ = a.FlushError()
 }
 
@@ -218,7 +216,7 @@ func (a *agentWriter) finishPlain(e *backstop.Event) {
 	h["Content-Type"] = []string{"application/json"}
 	h["Content-Length"] = []string{strconv.Itoa(len(body))}
 	a.w.WriteHeader(status)
-	_, _ = a.w.Write(body)
+	_, _ = portioned(a.w, body)
 }
 
 // withoutContent reads an answer whose content is null: a refusal gives its

@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	writeTime   = 10 * time.Second // for answers of our own, which are small
+	writeTime   = 10 * time.Second // for a portion of an answer of our own
 	drainTime   = time.Second      // for the rest of a small body
 	lingerTime  = 2 * time.Second  // for the rest of a large one
 	lingerBytes = 64 << 20
@@ -109,12 +109,11 @@ func linger(w http.ResponseWriter, r *http.Request) {
 
 // write sends an answer of our own.
 func (s *Server) write(w http.ResponseWriter, status int, body []byte) {
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeTime))
 	h := w.Header()
 	h["Content-Type"] = []string{"application/json"}
 	h["Content-Length"] = []string{strconv.Itoa(len(body))}
 	w.WriteHeader(status)
-	_, _ = w.Write(body)
+	_, _ = portioned(w, body)
 }
 
 // record makes the event of a call that the server refused by itself.

@@ -38,9 +38,6 @@ func (t *taken) WriteHeader(status int) {
 }
 
 // Write implements http.ResponseWriter.
-func (t *taken) Write(b []byte) (int, error) {
-	t.limit()
-	return t.ResponseWriter.Write(b)
-}
+func (t *taken) Write(b []byte) (int, error) { return portioned(t.ResponseWriter, b) }
 
 func (t *taken) limit() { _ = t.rc.SetWriteDeadline(time.Now().Add(writeTime)) }
