@@ -89,6 +89,11 @@ func ruleShape(a *Reply, e *envelope) (ruling, bool) {
 		}
 		return unruled, false
 	}
+	// A filter says so in the API's own form. A 451 in any other is a wall in
+	// front of the upstream, as in a country that it may not serve.
+	if a.Status == http.StatusUnavailableForLegalReasons && (e.shape == shapeText || e.shape == shapeEmpty || e.edge(a.Header)) {
+		return edgeAuth, true
+	}
 	if e.edge(a.Header) {
 		switch r := byStatus(a.Status); r {
 		case rate:

@@ -246,3 +246,23 @@ func ExampleJudge() {
 	fmt.Println(o.Reason(), o.Hint)
 	// Output: limited/rate 7s
 }
+
+// Status 451 is a filter of StepFun's, whose answer has the form of the API; a
+// page or a word without that form is a wall in front of the upstream.
+func TestALegalWallIsNoFilter(t *testing.T) {
+	for body, want := range map[string]backstop.Kind{
+		`{"error":{"message":"blocked","type":"censorship_block"}}`:          backstop.KindFilter,
+		`{"error":{"message":"the content you gave is blocked"}}`:            backstop.KindFilter,
+		`{"error":{"message":"this model is not available in your region"}}`: backstop.KindAuth,
+		"<!DOCTYPE html><html><title>451</title></html>":                     backstop.KindAuth,
+		"Unavailable For Legal Reasons\n":                                    backstop.KindAuth,
+		"":                                                                   backstop.KindAuth,
+	} {
+		for _, vendor := range []string{"stepfun", "openai", "generic", "one-api"} {
+			o := Judge(&Reply{Vendor: vendor, Dialect: backstop.OpenAI, Caller: backstop.OpenAI, Surface: SurfaceHTTP, Status: 451, Header: http.Header{}, Body: []byte(body), Now: testNow})
+			if o.Kind != want || o.NextTier == (want == backstop.KindFilter) {
+				t.Errorf("%s of %s: %s/%s, next tier %v", body, vendor, o.Class, o.Kind, o.NextTier)
+			}
+		}
+	}
+}
