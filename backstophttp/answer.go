@@ -203,7 +203,9 @@ func (r *run) describe(h http.Header) {
 	set("X-Backstop-Reason", rep.Reason)
 	set("Cache-Control", "no-store")
 	if a := r.won; a != nil {
-		set("X-Backstop-Dropped", printable(strings.Join(a.without(), ",")))
+		dropped := a.without()
+		a.named = len(dropped)
+		set("X-Backstop-Dropped", printable(strings.Join(dropped, ",")))
 		set("X-Backstop-Repaired", strings.Join(a.repaired, ","))
 		if a.truncated {
 			set("X-Backstop-Truncated", "1")

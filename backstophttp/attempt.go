@@ -47,6 +47,7 @@ type attempt struct {
 	// truncated: a document in it was cut. noted: what its headers could not
 	// say is said at the end of its stream.
 	truncated, noted bool
+	named            int               // how many of its losses the headers tell
 	writer           wire.StreamWriter // set when the answer is passed on event by event
 	base             wire.StreamWriter // the caller's stream that it writes to
 	held             []byte            // events that came before its first token, if none came

@@ -3,7 +3,6 @@ package backstophttp
 import (
 	"bytes"
 	"net/http"
-	"slices"
 	"sync"
 	"time"
 
@@ -20,6 +19,7 @@ type crossing struct {
 	seen             *wire.Request // the call as the upstream's room knows it
 	head             wire.Head     // of an answer that does not say it itself
 	left             []string      // hints that the upstream's dialect has no words for
+	lost             wire.Lost     // what of a whole answer the caller's has none for
 }
 
 // hubbed is the call in the words of the hub. It is made once, when the first
@@ -191,10 +191,10 @@ func (r *run) comesHome(a *attempt, o backstop.Outcome) backstop.Outcome {
 	if a.cross == nil || a.whole == nil || !answers && !o.Spare {
 		return o
 	}
-	body, ok := wire.Translate(a.cross.upstream, a.cross.caller, a.whole, a.cross.head)
+	body, lost, ok := wire.Translate(a.cross.upstream, a.cross.caller, a.whole, a.cross.head)
 	switch {
 	case ok:
-		a.whole = body
+		a.whole, a.cross.lost = body, lost
 		return o
 	case a.writer != nil:
 		a.whole = nil // the stream went out; only the cache misses it
@@ -208,6 +208,17 @@ func (r *run) comesHome(a *attempt, o backstop.Outcome) backstop.Outcome {
 	return notJSON(o)
 }
 
+// begun is the caller's stream from its begin. Its last event may have to say
+// what of the answer had no form, so it waits: no longer than its upstream
+// takes to end.
+func (r *run) begun(a *attempt) wire.StreamWriter {
+	w := a.view(r.room.Writer(r.req))
+	if g, ok := w.(wire.Grafter); ok && a.cross != nil {
+		g.Hold()
+	}
+	return w
+}
+
 // view is the caller's stream as the attempt writes to it: with the upstream's
 // events. Base is the caller's stream itself, which one attempt may take over
 // from another.
@@ -217,13 +228,4 @@ func (a *attempt) view(base wire.StreamWriter) wire.StreamWriter {
 		return base
 	}
 	return wire.NewBridge(a.cross.upstream, a.cross.caller, a.cross.head).Writer(base)
-}
-
-// without lists the parameters that the upstream did not get.
-func (a *attempt) without() []string {
-	list := slices.Clip(a.step.Without)
-	if a.cross != nil {
-		list = append(list, a.cross.left...)
-	}
-	return append(list, a.sent.Outbound.Dropped...)
 }

@@ -59,7 +59,7 @@ func (r *run) follow(a *attempt, src io.Reader) *follower {
 	case a.takesOver():
 		a.writer, f.join = a.view(r.won.base), r.joiner(a)
 	case r.req.Stream:
-		a.writer = a.view(r.room.Writer(r.req))
+		a.writer = r.begun(a)
 		if f.mend = r.newMending(a); f.mend == nil && r.gathers() {
 			a.writer = nil // made whole before any of it is passed on
 		}

@@ -192,12 +192,16 @@ func diverged() backstop.Outcome {
 // remark is what a stream says about itself at its end, nil if its headers
 // have said it all.
 func (r *run) remark(a *attempt) *wire.Note {
-	if !a.takesOver() && !r.out.early && !a.noted && !a.truncated {
+	unnamed := []string(nil)
+	if r.out.started {
+		unnamed = a.unnamed()
+	}
+	if !a.takesOver() && !r.out.early && !a.noted && !a.truncated && len(unnamed) == 0 {
 		return nil
 	}
 	rep := r.call.Report()
 	return &wire.Note{
 		Tier: rep.Tier, Upstream: rep.Upstream, Reason: rep.Reason, Attempts: rep.Attempts,
-		Rescued: a.takesOver(), Continued: a.step.Continue, Repaired: a.repaired, Truncated: a.truncated,
+		Rescued: a.takesOver(), Continued: a.step.Continue, Repaired: a.repaired, Truncated: a.truncated, Dropped: unnamed,
 	}
 }

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"slices"
 	"strconv"
 
 	"backstop/sse"
@@ -16,6 +17,7 @@ type Bridge struct {
 
 	ends []Delta // the finish reason of each choice, see wait
 	done bool
+	lost Lost
 	halves
 }
 
@@ -48,6 +50,8 @@ func (b *Bridge) wait(list []Delta) []Delta {
 		switch d := list[i]; d.Kind {
 		case DeltaFinish:
 			b.ended(d)
+		case DeltaLost:
+			b.lost.Note(d.Name)
 		case DeltaDone:
 			b.done = true
 			return append(append(append([]Delta(nil), rest...), b.ends...), d)
@@ -108,6 +112,9 @@ func (w *grafted) Graft(ev *sse.Event, sig *Signal, text bool) []byte {
 	return w.out
 }
 
+// Lost implements Loser.
+func (w *bridged) Lost() Lost { return slices.Clip(w.bridge.lost) }
+
 func (w *grafted) graft(list []Framed, text bool) {
 	for i := range list {
 		f := &list[i]
@@ -157,11 +164,11 @@ func (w *bridged) Close(note *Note) []byte {
 }
 
 // Translate turns a plain body of an upstream into one of the caller's
-// dialect. It is false where that is not possible.
-func Translate(upstream, caller HubRoom, body []byte, h Head) ([]byte, bool) {
+// dialect, and says what of it was lost. It is false where that is not possible.
+func Translate(upstream, caller HubRoom, body []byte, h Head) ([]byte, Lost, bool) {
 	m, ok := upstream.DecodeBody(body)
 	if !ok {
-		return nil, false
+		return nil, nil, false
 	}
 	if m.ID == "" {
 		m.ID = h.ID
@@ -174,7 +181,8 @@ func Translate(upstream, caller HubRoom, body []byte, h Head) ([]byte, bool) {
 	}
 	m.Asked = h.Asked
 	m.nameCalls()
-	return caller.EncodeBody(m)
+	out, ok := caller.EncodeBody(m)
+	return out, m.Lost, ok
 }
 
 // nameCalls gives tool calls an id where their upstream forgot it.

@@ -40,7 +40,7 @@ func TestAnAnswerThatEndedForItsCallsHasThem(t *testing.T) {
 			if to == c.from {
 				continue
 			}
-			body, ok := wire.Translate(rooms[c.from], rooms[to], []byte(c.answer), head)
+			body, _, ok := wire.Translate(rooms[c.from], rooms[to], []byte(c.answer), head)
 			if !ok {
 				t.Errorf("%s to %s: nothing", name, to)
 			}

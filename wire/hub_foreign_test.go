@@ -73,7 +73,7 @@ func TestAnAnswerThatCannotBeToldIsNone(t *testing.T) {
 				if to == c.from || !talks {
 					continue
 				}
-				whole, ok := wire.Translate(rooms[c.from], rooms[to], reply.Body, head)
+				whole, _, ok := wire.Translate(rooms[c.from], rooms[to], reply.Body, head)
 				for _, got := range []string{out, string(whole)} {
 					if !ok || !strings.Contains(got, "seen") || strings.Contains(got, "aGk=") || strings.Contains(got, "tool_") && to != "gemini" && strings.Contains(got, `"q`) {
 						t.Errorf("%s to %s: %s", name, to, got)

@@ -9,6 +9,7 @@ type Message struct {
 	Created int64 // Unix seconds, 0 = not said
 	Choices []Choice
 	Usage   Usage
+	Lost    Lost
 	Asked   []byte // of [Head], only for EncodeBody
 }
 
@@ -91,6 +92,7 @@ const (
 	DeltaFinish                         // Ending, Stop
 	DeltaUsage                          // Usage so far
 	DeltaDone                           // the stream said that it is over
+	DeltaLost                           // Name: what the hub has no word for, see [Lost]
 )
 
 // Delta is what one step of a stream brings.

@@ -110,7 +110,7 @@ func TestRequestsBecomeThoseOfTheOtherDialect(t *testing.T) {
 
 func TestBodiesBecomeThoseOfTheOtherDialect(t *testing.T) {
 	fixtures(t, "bodies", func(t *testing.T, from, to, name string, b []byte) {
-		out, ok := wire.Translate(rooms[from], rooms[to], b, head)
+		out, _, ok := wire.Translate(rooms[from], rooms[to], b, head)
 		if !ok {
 			t.Fatal("not possible")
 		}
@@ -162,7 +162,7 @@ func TestStreamsBecomeThoseOfTheOtherDialect(t *testing.T) {
 		whole := rooms[from].Aggregator(&wire.Request{Op: wire.Chat, UsageOn: true})
 		feed(t, sum, out)
 		feed(t, whole, string(b))
-		direct, ok := wire.Translate(rooms[from], rooms[to], whole.Body(), head)
+		direct, _, ok := wire.Translate(rooms[from], rooms[to], whole.Body(), head)
 		if !ok {
 			t.Fatal("the body of the stream cannot be translated")
 		}

@@ -38,7 +38,7 @@ func TestWhatAToolIsCalledWithIsNeverLost(t *testing.T) {
 				continue
 			}
 			t.Run(from+" to "+to, func(t *testing.T) {
-				body, ok := wire.Translate(rooms[from], rooms[to], fmt.Appendf(nil, as.body, given), head)
+				body, _, ok := wire.Translate(rooms[from], rooms[to], fmt.Appendf(nil, as.body, given), head)
 				if !ok {
 					t.Fatal("not possible")
 				}
@@ -78,7 +78,7 @@ func TestAnInputThatIsTextIsTheObjectInIt(t *testing.T) {
 					}
 					return
 				}
-				body, ok := wire.Translate(rooms["anthropic"], rooms[to], fmt.Appendf(nil, body, input), head)
+				body, _, ok := wire.Translate(rooms["anthropic"], rooms[to], fmt.Appendf(nil, body, input), head)
 				if !ok {
 					t.Fatal("not possible")
 				}

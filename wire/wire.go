@@ -185,6 +185,7 @@ type Note struct {
 	Repaired  []string `json:"repaired,omitempty"`
 	Truncated bool     `json:"truncated,omitempty"`
 	Stale     int      `json:"stale,omitempty"` // seconds
+	Dropped   []string `json:"dropped,omitempty"`
 }
 
 // Answer is a finished text that needs no upstream, for the local tier.

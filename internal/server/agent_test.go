@@ -94,13 +94,13 @@ func TestTheArticlesCallerReadsTheText(t *testing.T) {
 		body := chatBody(`{"a": 10000000000000000000001, "b": "<x>"}`, "length")
 		w.Header().Set("Content-Length", fmt.Sprint(len(body)))
 		_, _ = w.Write(body)
-		return &backstop.Event{ID: c.ID, Tier: "backup", Upstream: "two", Model: "n", Reason: "hang/first_token", Repaired: []string{"fence"}, Truncated: true,
+		return &backstop.Event{ID: c.ID, Tier: "backup", Upstream: "two", Model: "n", Reason: "hang/first_token", Repaired: []string{"fence"}, Dropped: []string{"seed"}, Truncated: true,
 			Attempts: make([]backstop.AttemptRecord, 2), Outcome: backstop.OK}
 	}
 	r = b.do("POST", "/api/agent", `{"prompt":"hi","json":true}`, "X-Request-Id: id-2")
 	want = `{"id":"id-2","output":"{\"a\": 10000000000000000000001, \"b\": \"<x>\"}","json":{"a":10000000000000000000001,"b":"<x>"},` +
 		`"choices":[{"index":0,"text":"{\"a\": 10000000000000000000001, \"b\": \"<x>\"}","finish_reason":"length"}],"tier":"backup","upstream":"two","model":"n",` +
-		`"fallback":true,"reason":"hang/first_token","repaired":["fence"],"truncated":true,"attempts":2}`
+		`"fallback":true,"reason":"hang/first_token","repaired":["fence"],"dropped":["seed"],"truncated":true,"attempts":2}`
 	if r.body != want {
 		t.Errorf("got  %s\nwant %s", r.body, want)
 	}

@@ -20,6 +20,7 @@ type answer struct {
 	Fallback  bool            `json:"fallback"`
 	Reason    string          `json:"reason,omitempty"`
 	Repaired  []string        `json:"repaired,omitempty"`
+	Dropped   []string        `json:"dropped,omitempty"`
 	Truncated bool            `json:"truncated"`
 	Attempts  int             `json:"attempts"`
 }
@@ -40,7 +41,7 @@ func newAnswer(e *backstop.Event, text, finish string, promised bool) *answer {
 	a := &answer{
 		ID: e.ID, Output: text, Choices: [1]answerChoice{{Text: text, Finish: finish}},
 		Tier: e.Tier, Upstream: e.Upstream, Model: e.Model, Fallback: e.Tier != "primary",
-		Reason: e.Reason, Repaired: e.Repaired, Truncated: e.Truncated, Attempts: e.Calls(),
+		Reason: e.Reason, Repaired: e.Repaired, Dropped: e.Dropped, Truncated: e.Truncated, Attempts: e.Calls(),
 	}
 	if promised && json.Valid([]byte(text)) {
 		a.JSON = json.RawMessage(text)

@@ -18,7 +18,9 @@ func (Room) DecodeBody(body []byte) (*wire.Message, bool) {
 	}
 	h := hubRead{p: &wire.Prompt{}}
 	c := wire.Choice{Ending: ending(root.Get("stop_reason").Str), Stop: root.Get("stop_sequence").Str}
+	var lost wire.Lost
 	content.ForEach(func(_, v gjson.Result) bool {
+		losses(v, lost.Note)
 		h.block(&c.Parts, v, "")
 		if n := len(c.Parts); n > 0 && c.Parts[n-1].Kind == wire.PartToolCall {
 			c.Parts[n-1].Arguments = inputText(v.Get("input"))
@@ -26,8 +28,21 @@ func (Room) DecodeBody(body []byte) (*wire.Message, bool) {
 		return len(c.Parts) < maxBlocks
 	})
 	return &wire.Message{
-		ID: root.Get("id").Str, Model: root.Get("model").Str, Choices: []wire.Choice{c}, Usage: usageOf(root.Get("usage")),
+		ID: root.Get("id").Str, Model: root.Get("model").Str, Choices: []wire.Choice{c}, Usage: usageOf(root.Get("usage")), Lost: lost,
 	}, true
+}
+
+// losses names what of a block the hub has no words for.
+func losses(v gjson.Result, note func(name string)) {
+	switch kind := v.Get("type").Str; kind {
+	case "thinking", "redacted_thinking", "tool_use", "":
+	case "text":
+		if v.Get("citations.0").Exists() {
+			note("citations")
+		}
+	default:
+		note(kind)
+	}
 }
 
 // ending is the hub's word for a stop reason.

@@ -67,7 +67,10 @@ func (d *decoder) count(u gjson.Result) {
 	}
 }
 
+func (d *decoder) lose(name string) { d.add(wire.Delta{Kind: wire.DeltaLost, Name: name}) }
+
 func (d *decoder) begin(index int, v gjson.Result) {
+	losses(v, d.lose)
 	switch v.Get("type").Str {
 	case "text":
 		if text := v.Get("text").Str; text != "" {
@@ -101,6 +104,8 @@ func (d *decoder) delta(index int, v gjson.Result) {
 		one.Kind, one.Text = wire.DeltaText, wire.Spoken(v.Get("text"))
 	case "thinking_delta":
 		one.Kind, one.Text = wire.DeltaReasoning, wire.Spoken(v.Get("thinking"))
+	case "citations_delta":
+		d.lose("citations")
 	case "signature_delta":
 		one.Kind, one.Text = wire.DeltaProof, v.Get("signature").Str
 	case "input_json_delta":

@@ -126,16 +126,21 @@ func pieceOf(part gjson.Result) (kind pieceKind, size int) {
 		return pieceText, len(text.Str)
 	}
 	part.ForEach(func(k, v gjson.Result) bool {
-		switch k.String() {
-		case "thought", "thoughtSignature", "partMetadata", "videoMetadata":
-		default:
-			if v.IsObject() {
-				kind, size = pieceOther, size+len(v.Raw)
-			}
+		if v.IsObject() && !ofPart(k.String()) {
+			kind, size = pieceOther, size+len(v.Raw)
 		}
 		return true
 	})
 	return kind, size
+}
+
+// ofPart reports whether a member only says something of the part that it is in.
+func ofPart(name string) bool {
+	switch name {
+	case "thought", "thoughtSignature", "partMetadata", "videoMetadata":
+		return true
+	}
+	return false
 }
 
 // eachPart visits the parts of a candidate.

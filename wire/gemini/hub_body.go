@@ -18,6 +18,7 @@ func (Room) DecodeBody(body []byte) (*wire.Message, bool) {
 	m := &wire.Message{ID: c.root.Get("responseId").Str, Model: c.root.Get("modelVersion").Str, Usage: usageOf(c.usage)}
 	c.each(func(index int, v gjson.Result) {
 		choice := wire.Choice{Index: index}
+		losses(v, m.Lost.Note)
 		called := false
 		eachPart(v, func(p gjson.Result, kind pieceKind, _ int) {
 			if part, ok := decoded(p, kind); ok {

@@ -59,6 +59,7 @@ func (d *decoder) add(one wire.Delta) { d.list = append(d.list, one) }
 
 func (d *decoder) candidate(index int, v gjson.Result) {
 	s := &d.said[index]
+	losses(v, func(name string) { d.add(wire.Delta{Kind: wire.DeltaLost, Choice: index, Name: name}) })
 	eachPart(v, func(p gjson.Result, kind pieceKind, _ int) {
 		switch kind {
 		case pieceText, pieceThought:

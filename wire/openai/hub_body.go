@@ -26,6 +26,7 @@ func (Room) DecodeBody(body []byte) (*wire.Message, bool) {
 			return nil, false
 		}
 		c := wire.Choice{Index: choiceIndex(body, e.val, len(m.Choices)), Ending: ending(str(body, member(body, e.val, "finish_reason")))}
+		losses(body, message, m.Lost.Note)
 		h := hubRead{b: body, p: &wire.Prompt{}}
 		t := wire.Turn{}
 		h.thoughts(&t, message)

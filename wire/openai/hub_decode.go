@@ -108,6 +108,9 @@ func (d *decoder) parts(index int) *choiceParts {
 }
 
 func (d *decoder) delta(b []byte, s span, c *choiceParts) {
+	losses(b, s, func(name string) {
+		d.list = append(d.list, wire.Delta{Kind: wire.DeltaLost, Choice: c.index, Name: name})
+	})
 	thought := member(b, s, "reasoning_content")
 	if !thought.filled(b) {
 		thought = member(b, s, "reasoning")

@@ -18,12 +18,14 @@ func (Room) DecodeBody(body []byte) (*wire.Message, bool) {
 		return nil, false
 	}
 	c := wire.Choice{Ending: end}
+	var lost wire.Lost
 	output.ForEach(func(_, item gjson.Result) bool {
+		losses(item, lost.Note)
 		decodeItem(&c.Parts, item)
 		return len(c.Parts) < maxItems
 	})
 	c.Ending = ending(end, countOf(output).called)
-	m := &wire.Message{ID: root.Get("id").Str, Model: root.Get("model").Str, Choices: []wire.Choice{c}, Usage: usageOf(root.Get("usage"))}
+	m := &wire.Message{ID: root.Get("id").Str, Model: root.Get("model").Str, Choices: []wire.Choice{c}, Usage: usageOf(root.Get("usage")), Lost: lost}
 	if n := root.Get("created_at"); n.Type == gjson.Number && n.Num > 0 && n.Num < 1<<40 {
 		m.Created = int64(n.Num)
 	}

@@ -39,6 +39,7 @@ func (d *decoder) Event(ev *sse.Event) []wire.Delta {
 	case itemAdded:
 		d.begin(e.item, e.body)
 	case itemDone:
+		losses(e.body, d.lose)
 		d.rest(e.item, e.body)
 		d.partEnd(e.item)
 	case completed, incomplete:
@@ -50,6 +51,8 @@ func (d *decoder) Event(ev *sse.Event) []wire.Delta {
 }
 
 func (d *decoder) add(one wire.Delta) { d.list = append(d.list, one) }
+
+func (d *decoder) lose(name string) { d.add(wire.Delta{Kind: wire.DeltaLost, Name: name}) }
 
 func (d *decoder) start(response gjson.Result) {
 	if d.started {
@@ -180,6 +183,7 @@ func (d *decoder) end(response gjson.Result) {
 	d.start(response)
 	at := 0
 	response.Get("output").ForEach(func(_, item gjson.Result) bool {
+		losses(item, d.lose)
 		if len(d.seen[at]) == 0 {
 			d.rest(at, item)
 		}
