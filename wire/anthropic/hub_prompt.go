@@ -83,6 +83,7 @@ func (h *hubRead) field(name string, v gjson.Result) {
 		p.TopK = h.number(name, v)
 	case "metadata":
 		p.Served = v.Get("user_id").Str
+		h.beyond(v, name, "user_id")
 	case "thinking":
 		h.thinking(v)
 	case "output_format":
@@ -169,13 +170,18 @@ func (h *hubRead) tools(v gjson.Result) {
 		if s := t.Get("strict"); s.IsBool() {
 			tool.Strict = wire.SwitchOf(s.Bool())
 		}
-		for _, name := range intake.Beyond(t, ofTool...) {
-			h.extra(at+"."+name, true)
-		}
+		h.beyond(t, at, ofTool...)
 		h.cached(t)
 		h.p.Tools = append(h.p.Tools, tool)
 		return true
 	})
+}
+
+// beyond names the members of an object that the hub has no field for.
+func (h *hubRead) beyond(v gjson.Result, at string, known ...string) {
+	for _, name := range intake.Beyond(v, known...) {
+		h.extra(at+"."+name, true)
+	}
 }
 
 // cached notes a mark for the vendor's prompt cache, which only saves money.

@@ -20,6 +20,7 @@ func (h *hubRead) system(v gjson.Result) {
 		} else if text := block.Get("text").Str; text != "" {
 			h.p.System = append(h.p.System, text)
 		}
+		h.beyond(block, place("system", i), "type", "text", "cache_control")
 		h.cached(block)
 		i++
 		return true
@@ -50,6 +51,7 @@ func (h *hubRead) message(m gjson.Result, at string) {
 		h.extra(at+".role", false)
 		return
 	}
+	h.beyond(m, at, "role", "content")
 	content := m.Get("content")
 	if content.Type == gjson.String {
 		if content.Str != "" {
@@ -70,7 +72,6 @@ func (h *hubRead) message(m gjson.Result, at string) {
 		} else {
 			h.block(&t.Parts, block, place(at+".content", i))
 		}
-		h.cached(block)
 		i++
 		return true
 	})
@@ -79,10 +80,22 @@ func (h *hubRead) message(m gjson.Result, at string) {
 	}
 }
 
+// ofBlock are the members of each kind of block that the hub knows, or that are
+// looked at apart.
+var ofBlock = map[string][]string{
+	"text": {"type", "cache_control", "text", "citations"}, "image": {"type", "cache_control", "source"},
+	"tool_use": {"type", "cache_control", "id", "name", "input", "caller"}, "tool_result": {"type", "cache_control", "tool_use_id", "content", "is_error"},
+	"thinking": {"type", "thinking", "signature"}, "redacted_thinking": {"type", "data"},
+}
+
 // block reads one content block of a message, a tool's result or an answer.
 func (h *hubRead) block(to *[]wire.Part, v gjson.Result, at string) {
-	part := wire.Part{}
-	switch v.Get("type").Str {
+	part, kind := wire.Part{}, v.Get("type").Str
+	if known := ofBlock[kind]; known != nil && at != "" { // answers have no place
+		h.beyond(v, at, known...)
+		h.cached(v)
+	}
+	switch kind {
 	case "text":
 		part = wire.Part{Kind: wire.PartText, Text: v.Get("text").Str}
 		if v.Get("citations.0").Exists() {
@@ -104,6 +117,9 @@ func (h *hubRead) block(to *[]wire.Part, v gjson.Result, at string) {
 			return
 		}
 	case "tool_use":
+		if c := v.Get("caller.type"); c.Exists() && c.Str != "direct" {
+			h.extra(at+".caller", true)
+		}
 		part = wire.Part{Kind: wire.PartToolCall, At: at, ID: v.Get("id").Str, Name: v.Get("name").Str, Arguments: written(v.Get("input"))}
 	case "thinking":
 		part = wire.Part{Kind: wire.PartReasoning, Text: v.Get("thinking").Str, Proof: v.Get("signature").Str}
@@ -121,6 +137,8 @@ func (h *hubRead) block(to *[]wire.Part, v gjson.Result, at string) {
 
 func (h *hubRead) result(v gjson.Result, at string) {
 	part := wire.Part{Kind: wire.PartToolResult, ID: v.Get("tool_use_id").Str, Failed: v.Get("is_error").Bool()}
+	h.beyond(v, at, ofBlock["tool_result"]...)
+	h.cached(v)
 	content := v.Get("content")
 	switch {
 	case content.Type == gjson.String && content.Str != "":

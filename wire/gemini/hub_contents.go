@@ -1,7 +1,6 @@
 package gemini
 
 import (
-	"strconv"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -11,7 +10,9 @@ import (
 )
 
 func (h *hubRead) system(v gjson.Result) {
+	h.beyond(v, "systemInstruction", "role", "parts")
 	h.parts(v, "systemInstruction", func(i int, part gjson.Result) bool {
+		h.beyond(part, place("systemInstruction.parts", i), "text", "thought")
 		text := part.Get("text")
 		if text.Type != gjson.String {
 			h.extra(place("systemInstruction.parts", i), false)
@@ -91,6 +92,7 @@ func (h *hubRead) turn(c gjson.Result, at string) {
 		h.pieced = append(h.pieced, n-1)
 	}
 	split := false
+	h.beyond(c, at, "role", "parts")
 	h.parts(c, at, func(i int, part gjson.Result) bool {
 		f := takeApart(part)
 		if f.result.IsObject() {
@@ -98,6 +100,7 @@ func (h *hubRead) turn(c gjson.Result, at string) {
 				h.p.Turns = append(h.p.Turns, t)
 				t.Parts = nil
 			}
+			h.beyond(part, place(at+".parts", i), partMembers...)
 			h.result(f.result, place(at+".parts", i)+".functionResponse")
 			split = true
 			return true
@@ -143,10 +146,20 @@ func takeApart(v gjson.Result) (f partFields) {
 	return f
 }
 
+// partMembers are the members of a part that the hub knows, or that are looked at
+// apart.
+var partMembers = []string{"text", "thought", "thoughtSignature", "functionCall", "functionResponse", "inlineData", "fileData"}
+
 // part reads one part of what was said.
 func (h *hubRead) part(to *[]wire.Part, f *partFields, at string) {
 	if intake.Filled(f.signature) && f.signature.Str != unsigned {
 		h.extra("thoughtSignature", true) // only its issuer can read it
+	}
+	if f.call.IsObject() || f.text.Type == gjson.String || f.data.IsObject() || f.file.IsObject() {
+		h.beyond(f.whole, at, partMembers...)
+		h.beyond(f.call, at+".functionCall", "id", "name", "args")
+		h.beyond(f.data, at+".inlineData", "mimeType", "data")
+		h.beyond(f.file, at+".fileData", "mimeType", "fileUri")
 	}
 	switch {
 	case f.call.IsObject():
@@ -195,6 +208,7 @@ func (h *hubRead) result(v gjson.Result, at string) {
 		h.extra(at, false) // nothing that was called
 		return
 	}
+	h.beyond(v, at, "id", "name", "response", "parts", "willContinue")
 	each(v.Get("parts"), func(i int, p gjson.Result) bool {
 		f := takeApart(p)
 		h.part(&part.Result, &f, place(at+".parts", i))
@@ -204,83 +218,4 @@ func (h *hubRead) result(v gjson.Result, at string) {
 		h.extra(at+".willContinue", false)
 	}
 	h.p.Turns = append(h.p.Turns, wire.Turn{Role: wire.ByTool, Parts: []wire.Part{part}, At: at})
-}
-
-// maxOpen bounds how many calls wait for their result; models make a handful at
-// a time.
-const maxOpen = 128
-
-// ledger knows which function call a result belongs to. The dialect says so by
-// name, and by an id where the upstream gave one.
-type ledger struct {
-	open []wire.Part // calls without a result so far
-	n    int         // calls so far
-}
-
-// call enters a function call. One without an id gets one by its place, so that
-// the same talk always gives the same ids, also when it goes on.
-func (l *ledger) call(v gjson.Result) wire.Part {
-	part := wire.Part{Kind: wire.PartToolCall, ID: v.Get("id").Str, Name: v.Get("name").Str, Arguments: v.Get("args").Raw}
-	if part.ID == "" {
-		part.ID = "call_" + strconv.Itoa(l.n) + "_backstop"
-	}
-	if part.Arguments == "" || part.Arguments == "null" {
-		part.Arguments = "{}"
-	}
-	l.n++
-	if len(l.open) == maxOpen {
-		l.open = l.open[1:]
-	}
-	l.open = append(l.open, part)
-	return part
-}
-
-// answer finds the call that a result belongs to: the one with its id, else the
-// first of its name.
-func (l *ledger) answer(v gjson.Result) (wire.Part, bool) {
-	id, name := v.Get("id").Str, v.Get("name").Str
-	found := -1
-	for i := len(l.open) - 1; i >= 0; i-- {
-		c := &l.open[i]
-		if id != "" && c.ID == id {
-			found = i
-			break
-		}
-		if c.Name == name && (id == "" || strings.HasSuffix(c.ID, "_backstop")) {
-			found = i
-		}
-	}
-	if found < 0 {
-		return wire.Part{}, false
-	}
-	part := wire.Part{Kind: wire.PartToolResult, ID: l.open[found].ID}
-	l.open = append(l.open[:found], l.open[found+1:]...)
-	part.Result, part.Failed = resultText(v.Get("response"))
-	return part, true
-}
-
-// resultText is the text of a result: what stands alone under output or result,
-// or under error if the function failed, else the whole object.
-func resultText(v gjson.Result) (parts []wire.Part, failed bool) {
-	if !intake.Filled(v) {
-		return nil, false
-	}
-	text, n := v.Raw, 0
-	v.ForEach(func(k, m gjson.Result) bool {
-		n++
-		switch name := k.String(); {
-		case n > 1:
-			text, failed = v.Raw, false
-		case m.Type != gjson.String:
-		case name == "output", name == "result":
-			text = m.Str
-		case name == "error":
-			text, failed = m.Str, true
-		}
-		return n < 2
-	})
-	if n == 0 || text == "" {
-		return nil, failed
-	}
-	return []wire.Part{{Kind: wire.PartText, Text: text}}, failed
 }

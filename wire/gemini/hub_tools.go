@@ -1,6 +1,7 @@
 package gemini
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -33,7 +34,7 @@ func (h *hubRead) tools(v gjson.Result) {
 
 // ofFunction are the members of a function that the hub knows, or that are
 // looked at apart.
-var ofFunction = []string{"name", "description", "parameters", "parametersJsonSchema", "parameters_json_schema", "behavior"}
+var ofFunction = []string{"name", "description", "parameters", "parametersJsonSchema", "behavior"}
 
 func (h *hubRead) function(f gjson.Result, at string) {
 	t := wire.Tool{At: at, Name: f.Get("name").Str, Description: f.Get("description").Str}
@@ -51,10 +52,17 @@ func (h *hubRead) function(f gjson.Result, at string) {
 	if b := f.Get("behavior").Str; b != "" && b != "BLOCKING" && b != "UNSPECIFIED" {
 		h.extra(at+".behavior", false)
 	}
-	for _, name := range intake.Beyond(f, ofFunction...) {
-		h.extra(at+"."+camel(name), true)
-	}
+	h.beyond(f, at, ofFunction...)
 	h.p.Tools = append(h.p.Tools, t)
+}
+
+// beyond names the members of an object that the hub has no field for.
+func (h *hubRead) beyond(v gjson.Result, at string, known ...string) {
+	for _, name := range intake.Beyond(v) {
+		if name = camel(name); !slices.Contains(known, name) {
+			h.extra(at+"."+name, true)
+		}
+	}
 }
 
 func (h *hubRead) toolConfig(v gjson.Result) {

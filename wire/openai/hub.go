@@ -191,7 +191,7 @@ func (h *hubRead) tools(v span) {
 // say anything.
 func (h *hubRead) beyond(v span, at string, known ...string) {
 	for m := inObject(h.b, v); m.next(); {
-		if name := string(m.name()); !slices.Contains(known, name) && !m.val.null(h.b) && !hollowList(h.b, m.val) {
+		if name := string(m.name()); !slices.Contains(known, name) && !m.val.null(h.b) && !hollowList(h.b, m.val) && (m.val.filled(h.b) || !m.val.is(h.b, '"')) {
 			h.extra(at+"."+name, true)
 		}
 	}

@@ -103,10 +103,13 @@ func (w *hubWrite) said(m *builder, parts []wire.Part) (called bool) {
 	if refusal != "" {
 		m.raw("refusal", appendString(nil, refusal))
 	}
-	if thought := joined(parts, wire.PartReasoning); thought != "" {
-		if w.demand.ReasoningContent == demanded || w.p.Dialect == backstop.OpenAI {
-			m.raw("reasoning_content", appendString(nil, thought))
-		} else {
+	speaks := w.demand.ReasoningContent == demanded || w.p.Dialect == backstop.OpenAI
+	if thought := joined(parts, wire.PartReasoning); thought != "" && speaks {
+		m.raw("reasoning_content", appendString(nil, thought))
+	}
+	for i := range parts {
+		sealed := parts[i].Sealed && w.p.Dialect != backstop.Responses // which names it itself
+		if parts[i].Kind == wire.PartReasoning && (sealed || parts[i].Text != "" && !speaks) {
 			w.losses.Lefts(w.p, "reasoning_content")
 		}
 	}

@@ -148,8 +148,9 @@ func (w *hubWrite) effort(model string, u *backstop.Upstream) {
 	if word == "" {
 		return
 	}
-	if w.p.Dialect != backstop.OpenAI && (word == "none" || !wire.Silent(u.Vendor, model)) {
-		if word != "none" {
+	silent := wire.Silent(u.Vendor, model)
+	if w.p.Dialect != backstop.OpenAI && (word == "none" || !silent) {
+		if word != "none" || silent {
 			w.losses.Lefts(w.p, "reasoning_effort")
 		}
 		return

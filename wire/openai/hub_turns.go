@@ -88,6 +88,7 @@ func (h *hubRead) part(to *[]wire.Part, v span, at string) {
 		h.text(to, member(b, v, "text"), at+".text")
 		h.beyond(v, at, "type", "text")
 	case "refusal":
+		h.beyond(v, at, "type", "refusal")
 		*to = append(*to, wire.Part{Kind: wire.PartRefusal, Text: str(b, member(b, v, "refusal"))})
 	case "image_url":
 		image := member(b, v, "image_url")
@@ -101,6 +102,8 @@ func (h *hubRead) part(to *[]wire.Part, v span, at string) {
 		if detail := str(b, member(b, image, "detail")); detail != "" && detail != "auto" {
 			h.extra(at+".image_url.detail", true)
 		}
+		h.beyond(image, at+".image_url", "url", "detail")
+		h.beyond(v, at, "type", "image_url")
 		*to = append(*to, part)
 	default:
 		h.extra(at, false)
@@ -130,7 +133,10 @@ func (h *hubRead) calls(t *wire.Turn, v span) {
 		}
 		at := ""
 		if t.At != "" { // answers have none
-			at = place(t.At+".tool_calls", i) + ".function"
+			at = place(t.At+".tool_calls", i)
+			h.beyond(e.val, at, "id", "type", "function", "index")
+			at += ".function"
+			h.beyond(f, at, "name", "arguments")
 		}
 		t.Parts = append(t.Parts, wire.Part{
 			Kind: wire.PartToolCall, At: at, ID: str(b, member(b, e.val, "id")), Name: str(b, member(b, f, "name")), Arguments: written(b, member(b, f, "arguments")),
@@ -140,6 +146,7 @@ func (h *hubRead) calls(t *wire.Turn, v span) {
 
 func (h *hubRead) result(t *wire.Turn, v span) {
 	t.Role = wire.ByTool
+	h.beyond(v, t.At, "role", "name", "content", "tool_call_id")
 	part := wire.Part{Kind: wire.PartToolResult, ID: str(h.b, member(h.b, v, "tool_call_id"))}
 	h.content(&part.Result, member(h.b, v, "content"), t.At)
 	t.Parts = []wire.Part{part}

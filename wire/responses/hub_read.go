@@ -196,12 +196,17 @@ func (h *hubRead) tools(v gjson.Result) {
 		if s := t.Get("parameters"); s.IsObject() {
 			tool.Schema = []byte(s.Raw)
 		}
-		for _, name := range intake.Beyond(t, ofTool...) {
-			h.extra(at+"."+name, true)
-		}
+		h.beyond(t, at, ofTool...)
 		h.p.Tools = append(h.p.Tools, tool)
 		return true
 	})
+}
+
+// beyond names the members of an object that the hub has no field for.
+func (h *hubRead) beyond(v gjson.Result, at string, known ...string) {
+	for _, name := range intake.Beyond(v, known...) {
+		h.extra(at+"."+name, true)
+	}
 }
 
 func (h *hubRead) toolChoice(v gjson.Result) {

@@ -28,6 +28,16 @@ func textPart(text string) []wire.Part {
 	return []wire.Part{{Kind: wire.PartText, Text: text}}
 }
 
+// ofItem are the members of each kind of item that the hub knows, and ofPart
+// those of each kind of content.
+var (
+	ofItem = map[string][]string{
+		"message": {"role", "content"}, "function_call": {"call_id", "name", "arguments"},
+		"function_call_output": {"call_id", "output"}, "reasoning": {"summary", "content", "encrypted_content"},
+	}
+	ofPart = []string{"type", "text", "refusal", "image_url", "file_id", "detail", "annotations"}
+)
+
 // item reads one item. A message may go without its type. What the model said,
 // thought and called, each an item of its own here, is one turn as long as
 // nobody else speaks.
@@ -35,6 +45,9 @@ func (h *hubRead) item(v gjson.Result, at string) {
 	kind := v.Get("type").Str
 	if kind == "" && v.Get("role").Exists() {
 		kind = "message"
+	}
+	if known := ofItem[kind]; known != nil {
+		h.beyond(v, at, append(known, "type", "id", "status")...) // which say nothing to another upstream
 	}
 	switch kind {
 	case "message":
@@ -96,7 +109,12 @@ func (h *hubRead) content(to *[]wire.Part, list gjson.Result, at string) {
 }
 
 func (h *hubRead) part(to *[]wire.Part, v gjson.Result, at string) {
-	switch v.Get("type").Str {
+	kind := v.Get("type").Str
+	switch kind {
+	case "input_text", "output_text", "text", "refusal", "input_image":
+		h.beyond(v, at, ofPart...)
+	}
+	switch kind {
 	case "input_text", "output_text", "text":
 		appendPart(to, wire.PartText, v.Get("text").Str)
 		if v.Get("annotations.0").Exists() {

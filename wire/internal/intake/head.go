@@ -33,7 +33,8 @@ func Beyond(v gjson.Result, known ...string) (names []string) {
 		return nil
 	}
 	v.ForEach(func(k, member gjson.Result) bool {
-		if name := k.String(); !slices.Contains(known, name) && Filled(member) {
+		hollow := !Filled(member) || member.Raw == `""` || member.IsArray() && !member.Get("0").Exists()
+		if name := k.String(); !hollow && !slices.Contains(known, name) {
 			names = append(names, name)
 		}
 		return true

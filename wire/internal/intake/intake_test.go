@@ -86,8 +86,8 @@ func FuzzScan(f *testing.F) {
 }
 
 func TestBeyondNamesWhatSaysSomethingAndIsNotKnown(t *testing.T) {
-	v := gjson.Parse(`{"name":"n","more":1,"nothing":null,"last":[],"name":"again"}`)
-	if got := Beyond(v, "name"); !slices.Equal(got, []string{"more", "last"}) {
+	v := gjson.Parse(`{"name":"n","more":1,"nothing":null,"hollow":[],"blank":"","last":[0],"none":{},"name":"again"}`)
+	if got := Beyond(v, "name"); !slices.Equal(got, []string{"more", "last", "none"}) {
 		t.Errorf("got %q", got)
 	}
 	if got := Beyond(gjson.Parse(`"text"`)); got != nil {
