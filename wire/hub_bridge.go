@@ -181,6 +181,7 @@ func Translate(upstream, caller HubRoom, body []byte, h Head) ([]byte, Lost, boo
 	}
 	m.Asked = h.Asked
 	m.nameCalls()
+	m.strung()
 	out, ok := caller.EncodeBody(m)
 	return out, m.Lost, ok
 }

@@ -26,6 +26,37 @@ func Joined(parts []Part) string {
 	return strings.Join(list, "\n")
 }
 
+// strung makes one text, and one thought, of those that follow each other, as it
+// is in a stream: many a caller reads the first text and no other.
+func (m *Message) strung() {
+	for i := range m.Choices {
+		parts := m.Choices[i].Parts
+		list := parts[:0]
+		for len(parts) > 0 {
+			n := 1
+			for n < len(parts) && parts[0].goesOn(&parts[n]) {
+				n++
+			}
+			one := parts[0]
+			if n > 1 {
+				var all strings.Builder
+				for j := range parts[:n] {
+					all.WriteString(parts[j].Text)
+				}
+				one.Text = all.String()
+			}
+			list, parts = append(list, one), parts[n:]
+		}
+		m.Choices[i].Parts = list
+	}
+}
+
+// goesOn reports whether another part goes on with the text of this one.
+func (p *Part) goesOn(next *Part) bool {
+	words := p.Kind == PartText || p.Kind == PartReasoning
+	return words && p.Kind == next.Kind && p.Proof == "" && next.Proof == "" && !p.Sealed && !next.Sealed
+}
+
 // Choice is one of the answers.
 type Choice struct {
 	Index  int
