@@ -36,7 +36,9 @@ type Prompt struct {
 
 	Promise     Promise
 	PromiseName string // of the schema, "" = none
-	Strict      Switch // the schema is to be enforced by the upstream
+	// PromiseAbout tells the model what the answer is for, "" = nothing.
+	PromiseAbout string
+	Strict       Switch // the schema is to be enforced by the upstream
 
 	Effort string // of reasoning: none minimal low medium high xhigh max, "" = not given
 	Budget int    // reasoning tokens, 0 = not given

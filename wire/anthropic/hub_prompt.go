@@ -144,6 +144,7 @@ func (h *hubRead) form(v gjson.Result, name string) {
 		h.extra(name, false)
 		return
 	}
+	h.beyond(v, name, "type", "schema", "name")
 	h.p.Promise = h.promise
 	h.p.Names["response_format"] = name
 }

@@ -45,7 +45,7 @@ func (w *hubWrite) nativeSchema() bool {
 func (w *hubWrite) config(native bool) {
 	var members []string
 	if native {
-		members = append(members, `"format":{"type":"json_schema","schema":`+oneLineText(string(w.p.Promise.Schema))+`}`)
+		members = append(members, `"format":{"type":"json_schema","schema":`+oneLineText(string(w.p.ToldSchema()))+`}`)
 	}
 	if w.effort != "" {
 		members = append(members, `"effort":`+edit.Quoted(w.effort))
@@ -64,7 +64,7 @@ func (w *hubWrite) system(native bool) {
 	case w.p.Promise.Kind == wire.PromiseObject:
 		ask = askObject
 	case w.p.Promise.Kind == wire.PromiseSchema && !native:
-		ask = askSchema + string(w.p.Promise.Schema)
+		ask = askSchema + string(w.p.ToldSchema())
 	}
 	if ask != "" {
 		list = append(list[:len(list):len(list)], ask)

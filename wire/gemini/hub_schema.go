@@ -25,7 +25,7 @@ func (w *hubWrite) promise() (ask string) {
 	name := bare(w.model)
 	ask = askObject
 	if p.Kind == wire.PromiseSchema {
-		ask = askSchema + string(p.Schema)
+		ask = askSchema + string(w.p.ToldSchema())
 	}
 	if !w.takes("responseMimeType") || !w.takes("generationConfig") || len(w.p.Tools) > 0 && hasPrefix(name, early) {
 		return ask
@@ -34,7 +34,7 @@ func (w *hubWrite) promise() (ask string) {
 	if p.Kind != wire.PromiseSchema || hasPrefix(name, schemaless) || !w.takes("responseJsonSchema") || !compiled(p.Schema) {
 		return ask
 	}
-	w.set("responseJsonSchema", string(p.Schema))
+	w.set("responseJsonSchema", string(w.p.ToldSchema()))
 	return ""
 }
 

@@ -127,6 +127,7 @@ func (h *hubRead) harmless(name string, v span) bool {
 }
 
 func (h *hubRead) form(v span) {
+	h.beyond(v, "response_format", "type", "json_schema")
 	switch str(h.b, member(h.b, v, "type")) {
 	case "text":
 	case "json_object":
@@ -135,7 +136,9 @@ func (h *hubRead) form(v span) {
 		h.p.Promise = h.promise
 		s := member(h.b, v, "json_schema")
 		h.p.PromiseName = str(h.b, member(h.b, s, "name"))
+		h.p.PromiseAbout = str(h.b, member(h.b, s, "description"))
 		h.p.Strict = h.toggle(member(h.b, s, "strict"))
+		h.beyond(s, "response_format.json_schema", "name", "description", "schema", "strict")
 	default:
 		h.extra("response_format", false)
 	}

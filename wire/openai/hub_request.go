@@ -128,6 +128,9 @@ func (w *hubWrite) promise() {
 			name = schemaName
 		}
 		f.raw("name", appendString(nil, name))
+		if p.PromiseAbout != "" {
+			f.raw("description", appendString(nil, p.PromiseAbout))
+		}
 		strict(&f, p.Strict)
 		f.raw("schema", p.Promise.Schema)
 		f.end()

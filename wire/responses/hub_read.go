@@ -129,13 +129,14 @@ func (h *hubRead) text(v gjson.Result) {
 }
 
 func (h *hubRead) form(v gjson.Result) {
+	h.beyond(v, "text.format", "type", "name", "description", "schema", "strict")
 	switch v.Get("type").Str {
 	case "text":
 	case "json_object":
 		h.p.Promise = h.promise
 	case "json_schema":
 		h.p.Promise, h.p.PromiseName = h.promise, v.Get("name").Str
-		h.p.Strict = toggle(v.Get("strict"))
+		h.p.PromiseAbout, h.p.Strict = v.Get("description").Str, toggle(v.Get("strict"))
 	default:
 		h.extra("text.format", false)
 	}

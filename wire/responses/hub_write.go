@@ -134,7 +134,11 @@ func (w *hubWrite) promise() {
 		if name == "" {
 			name = schemaName
 		}
-		f := `{"format":{"type":"json_schema","name":` + edit.Quoted(name) + strict(p.Strict) + `,"schema":` + string(edit.OneLine(p.Promise.Schema)) + `}}`
+		about := ""
+		if p.PromiseAbout != "" {
+			about = `,"description":` + edit.Quoted(p.PromiseAbout)
+		}
+		f := `{"format":{"type":"json_schema","name":` + edit.Quoted(name) + about + strict(p.Strict) + `,"schema":` + string(edit.OneLine(p.Promise.Schema)) + `}}`
 		w.raw("text", f)
 	}
 }
