@@ -1,6 +1,7 @@
 package wire_test
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
@@ -41,6 +42,35 @@ func TestWhatElseIsSaidInTheTalkIsNamed(t *testing.T) {
 			if len(losses.Cannot) > 0 || len(losses.Left) != len(strings.Fields(c.left)) {
 				t.Errorf("%s to %s: %+v, want %s", name, to, losses, c.left)
 			}
+		}
+	}
+}
+
+// A body may hold any number of members that nobody knows: what is told of them
+// is bounded, and one that comes again and again hides no other.
+func TestWhatIsNamedIsBounded(t *testing.T) {
+	const many = 5000
+	members, blocks := "", ""
+	for i := range many {
+		members += `"x` + strconv.Itoa(i) + `":1,`
+		blocks += `{"type":"text","text":"a","cache_control":{}},`
+	}
+	for from, body := range map[string]string{
+		"openai":    `{"model":"m","messages":[{` + members + `"role":"user","content":"a"},{"role":"user","content":[{` + members + `"type":"text","text":"a"}]}]}`,
+		"anthropic": `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":[` + blocks + `{` + members + `"type":"text","text":"a"}]}],"metadata":{"z":1}}`,
+		"responses": `{"model":"m","input":[{` + members + `"role":"user","content":[{` + members + `"type":"input_text","text":"a"}]}]}`,
+		"gemini":    `{"contents":[{` + members + `"parts":[{` + members + `"text":"a"}]}]}`,
+	} {
+		r, fail := rooms[from].Read(opOf(from), []byte(body))
+		if fail != nil {
+			t.Fatal(fail)
+		}
+		p, fail := rooms[from].ToHub(r)
+		if fail != nil {
+			t.Fatal(fail)
+		}
+		if n := len(p.Extras); n > 128 || n < 64 || from == "anthropic" && p.Extras[0].Name != "cache_control" {
+			t.Errorf("%s: %d names, from %q", from, n, p.Extras[0].Name)
 		}
 	}
 }

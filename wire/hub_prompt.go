@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"slices"
 	"strconv"
 
 	"backstop"
@@ -48,14 +49,31 @@ type Prompt struct {
 	// Names are the caller's names of fields that it calls otherwise than the
 	// hub (the OpenAI words).
 	Names map[string]string
-	// Extras are given parameters that the hub has no field for.
+	// Extras are given parameters that the hub has no field for, as many of
+	// either kind as are told, see Extra.
 	Extras []Extra
+	hints  int
 }
 
 // Extra is a parameter, or a place in one, that only the caller's dialect knows.
 type Extra struct {
 	Name string // e.g. "prediction" or "messages[2].content[0]"
 	Hint bool   // the answer keeps its form without it
+}
+
+// AddExtra notes one. A body may hold millions.
+func (p *Prompt) AddExtra(name string, hint bool) {
+	have := len(p.Extras) - p.hints
+	if hint {
+		have = p.hints
+	}
+	if have == maxLosses || slices.Contains(p.Extras, Extra{name, hint}) {
+		return
+	}
+	if hint {
+		p.hints++
+	}
+	p.Extras = append(p.Extras, Extra{Name: name, Hint: hint})
 }
 
 // Name is what the caller calls a field.

@@ -53,9 +53,7 @@ type hubRead struct {
 	promise wire.Promise
 }
 
-func (h *hubRead) extra(name string, hint bool) {
-	h.p.Extras = append(h.p.Extras, wire.Extra{Name: name, Hint: hint})
-}
+func (h *hubRead) extra(name string, hint bool) { h.p.AddExtra(name, hint) }
 
 // field reads one parameter.
 func (h *hubRead) field(name string, v gjson.Result) {

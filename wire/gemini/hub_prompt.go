@@ -70,26 +70,7 @@ type hubRead struct {
 	pieced       []int // turns that came in several contents, in order
 }
 
-// maxExtras bounds the list of what the hub has no field for: one thing that is
-// no hint is enough to know that no other dialect will do.
-const maxExtras = 64
-
-// extra notes something that the hub has no field for, once.
-func (h *hubRead) extra(name string, hint bool) {
-	same := 0
-	for _, x := range h.p.Extras {
-		if x.Name == name {
-			return
-		}
-		if x.Hint == hint {
-			same++
-		}
-	}
-	if same == maxExtras {
-		return
-	}
-	h.p.Extras = append(h.p.Extras, wire.Extra{Name: name, Hint: hint})
-}
+func (h *hubRead) extra(name string, hint bool) { h.p.AddExtra(name, hint) }
 
 // field reads one parameter.
 func (h *hubRead) field(name string, v gjson.Result) {

@@ -26,8 +26,11 @@ func (h Head) Given(name string) bool { return Filled(h[name]) }
 // Filled reports whether a value is there and not null.
 func Filled(v gjson.Result) bool { return v.Exists() && v.Type != gjson.Null }
 
+// maxBeyond is how many names are told of one object.
+const maxBeyond = 64
+
 // Beyond is the names of an object's members that say anything and are not
-// among the known ones, in their order.
+// among the known ones, in their order, as many as are told.
 func Beyond(v gjson.Result, known ...string) (names []string) {
 	if !v.IsObject() {
 		return nil
@@ -37,7 +40,7 @@ func Beyond(v gjson.Result, known ...string) (names []string) {
 		if name := k.String(); !hollow && !slices.Contains(known, name) {
 			names = append(names, name)
 		}
-		return true
+		return len(names) < maxBeyond
 	})
 	return names
 }
