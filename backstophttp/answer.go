@@ -203,9 +203,9 @@ func (r *run) describe(h http.Header) {
 	set("X-Backstop-Reason", rep.Reason)
 	set("Cache-Control", "no-store")
 	if a := r.won; a != nil {
-		dropped := a.without()
-		a.named = len(dropped)
-		set("X-Backstop-Dropped", printable(strings.Join(dropped, ",")))
+		list, n := listed(a.without())
+		a.named = n
+		set("X-Backstop-Dropped", list)
 		set("X-Backstop-Repaired", strings.Join(a.repaired, ","))
 		if a.truncated {
 			set("X-Backstop-Truncated", "1")

@@ -2,6 +2,8 @@ package backstophttp
 
 import (
 	"slices"
+	"strconv"
+	"strings"
 
 	"backstop/wire"
 )
@@ -25,3 +27,27 @@ func (a *attempt) without() []string {
 
 // unnamed is what of that the headers could not say.
 func (a *attempt) unnamed() []string { return a.without()[a.named:] }
+
+// mostListed bounds the header that names losses: proxies take a few KiB of all
+// headers together.
+const mostListed = 1 << 10
+
+// listed is a header with as many names as have room, and with how many have
+// not, as in "seed,user,+3".
+func listed(names []string) (list string, n int) {
+	var b strings.Builder
+	for _, name := range names {
+		name = printable(name)
+		if b.Len()+len(name) > mostListed {
+			break
+		}
+		if n++; n > 1 {
+			b.WriteByte(',')
+		}
+		b.WriteString(name)
+	}
+	if rest := len(names) - n; rest > 0 {
+		b.WriteString(",+" + strconv.Itoa(rest))
+	}
+	return b.String(), n
+}

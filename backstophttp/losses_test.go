@@ -2,6 +2,7 @@ package backstophttp
 
 import (
 	"encoding/json"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -113,5 +114,29 @@ func TestWhatARescuerDidNotGetIsNamed(t *testing.T) {
 		if p.header.Get("X-Backstop-Dropped") != "" || lastNote(t, p.String()) != "seed" || strings.Join(ev.Dropped, ",") != "seed" {
 			t.Errorf("headers %v, event %v\n%s", p.header, ev.Dropped, p)
 		}
+	})
+}
+
+// A header holds whole names only; what has no room is counted, and named in the
+// last event of a stream.
+func TestLossesThatHaveNoRoomInTheHeaderAreCounted(t *testing.T) {
+	an := fixtureOf(backstop.Anthropic)
+	var parts []string
+	for range 60 {
+		parts = append(parts, `{"type":"text","text":"hi","cache_control":{"type":"ephemeral"}}`)
+	}
+	forms(t, func(t *testing.T, stream bool) {
+		in(t, setup{primary: answers(an.tells("hello")...), change: speak(an, an)}, func(h *house) {
+			p, ev := h.take(backstop.OpenAI, "chat", `{"model":"m","stream":`+strconv.FormatBool(stream)+`,"messages":[{"role":"user","content":[`+strings.Join(parts, ",")+`]}]}`)
+			said := strings.Split(p.header.Get("X-Backstop-Dropped"), ",")
+			rest := said[len(said)-1]
+			said = said[:len(said)-1]
+			if len(ev.Dropped) != 60 || rest != "+"+strconv.Itoa(60-len(said)) || len(said) < 20 || !strings.HasSuffix(said[len(said)-1], "].cache_control") {
+				t.Errorf("%d names, then %q; event %d", len(said), rest, len(ev.Dropped))
+			}
+			if note := lastNote(t, p.String()); stream && note != strings.Join(ev.Dropped[len(said):], ",") {
+				t.Errorf("the rest is named as %q", note)
+			}
+		})
 	})
 }
