@@ -60,18 +60,21 @@ func (s *Server) call(w http.ResponseWriter, r *http.Request, v *visit) {
 }
 
 // stream answers a call whose connection was taken over, on a goroutine of its
-// own. It holds what the call has of its caller's limits, and that much of the
-// memory of bodies.
+// own. It has what the call holds of its caller's limits, and that much of the
+// memory of bodies, and gives both back before the end of the answer goes out:
+// with that a caller may send its next request.
 func (s *Server) stream(ctx context.Context, h *hijacked, v visit, c *backstophttp.Call, held int64) {
 	defer func() {
 		if recover() != nil {
 			h.abort()
 		}
 	}()
-	defer v.caller.leave()
-	defer s.budget.give(held)
 	defer s.contain(&v)
-	s.run(ctx, h, &v, c)
+	func() {
+		defer v.caller.leave()
+		defer s.budget.give(held)
+		s.run(ctx, h, &v, c)
+	}()
 	h.finish()
 }
 

@@ -367,3 +367,29 @@ func FuzzPieces(f *testing.F) {
 		})
 	})
 }
+
+func TestACallIsOverForItsCallersLimitsBeforeItsEndIsSent(t *testing.T) {
+	large := `{"model":"gpt-4o","stream":true,"x":"` + strings.Repeat("x", 2*smallBody) + `"}`
+	for _, headers := range [][]string{nil, {"Connection: close"}} {
+		atDesk(t, tells("a"), func(d *desk) {
+			callers := testCallers()
+			callers[0].Inflight = 1
+			d.Swap(&Plane{Plan: testPlan(), Runner: d.runner, Callers: callers})
+			left := d.budget.left.Load()
+			for range 3 {
+				d.dial()
+				d.send(post(large, headers...) + "P") // the beginning of another one is there already
+				r, err := http.ReadResponse(d.in, nil)
+				if err != nil || r.StatusCode != 200 {
+					t.Errorf("%v %v", r, err)
+					return
+				}
+				_, _ = io.ReadFull(r.Body, make([]byte, 1))
+				synctest.Wait() // the rest is not read: this is as far as it can go
+				if held := left - d.budget.left.Load(); held != 0 || len(d.events) == 0 {
+					t.Errorf("%d bytes are held, %d events", held, len(d.events))
+				}
+			}
+		})
+	}
+}
