@@ -74,8 +74,10 @@ func (s *Server) hijack(w http.ResponseWriter, r *http.Request) (*hijacked, cont
 	ctx, cancel := context.WithCancel(context.Background())
 	h.cancel = cancel
 	s.streams.took(h, conn)
-	first, _ := buffered.Reader.Peek(buffered.Reader.Buffered()) // a byte at most: see framed
-	h.first = bytes.Clone(bytes.TrimLeft(first, "\r\n"))
+	if !h.last {
+		first, _ := buffered.Reader.Peek(buffered.Reader.Buffered()) // a byte at most: see framed
+		h.first = bytes.Clone(bytes.TrimLeft(first, "\r\n"))
+	}
 	if h.read = len(h.first) > 0; !h.read {
 		go h.watch()
 	}

@@ -71,6 +71,12 @@ func post(body string, headers ...string) string {
 		strconv.Itoa(len(body)) + "\r\n" + strings.Join(append(headers, ""), "\r\n") + "\r\n" + body
 }
 
+// inChunks is the same without saying how long the body is.
+func inChunks(body string) string {
+	wire := strings.Replace(post(body), "Content-Length: "+strconv.Itoa(len(body)), "Transfer-Encoding: chunked", 1)
+	return strings.Replace(wire, body, fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", len(body), body), 1)
+}
+
 const streaming = `{"model":"gpt-4o","stream":true}`
 
 // send writes as a caller would, who does not wait for it to be read.
@@ -148,9 +154,7 @@ func TestRequestsSentAheadAreAnsweredInOrder(t *testing.T) {
 
 func TestAConnectionEndsWithTheAnswerWhereItMust(t *testing.T) {
 	old := strings.Replace(post(streaming), "HTTP/1.1", "HTTP/1.0", 1)
-	chunks := strings.Replace(post(streaming), "Content-Length: "+strconv.Itoa(len(streaming)), "Transfer-Encoding: chunked", 1)
-	chunks = strings.Replace(chunks, streaming, fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", len(streaming), streaming), 1)
-	for name, wire := range map[string]string{"asked to": post(streaming, "Connection: close"), "an old caller": old, "a body without a length": chunks} {
+	for name, wire := range map[string]string{"asked to": post(streaming, "Connection: close"), "an old caller": old, "a body without a length": inChunks(streaming)} {
 		t.Run(name, func(t *testing.T) {
 			atDesk(t, tells("a", "b"), func(d *desk) {
 				d.send(wire)
@@ -200,7 +204,11 @@ func TestAnAnswerThatIsNoStreamSaysHowLongItIs(t *testing.T) {
 }
 
 func TestACallerWhoLeavesEndsItsCallInEveryPhase(t *testing.T) {
-	for name, begun := range map[string]bool{"before the first byte": false, "in the middle": true} {
+	for name, begun := range map[string]bool{"before the first byte": false, "in the middle": true, "with bytes behind a body without a length": false} {
+		wire := post(streaming)
+		if strings.HasPrefix(name, "with") {
+			wire = inChunks(streaming) + "POST"
+		}
 		t.Run(name, func(t *testing.T) {
 			var left time.Time
 			atDesk(t, func(ctx context.Context, w http.ResponseWriter, c *backstophttp.Call) *backstop.Event {
@@ -212,7 +220,7 @@ func TestACallerWhoLeavesEndsItsCallInEveryPhase(t *testing.T) {
 				left = time.Now()
 				return answered(c)
 			}, func(d *desk) {
-				d.send(post(streaming))
+				d.send(wire)
 				if begun {
 					_, _ = d.in.Peek(1)
 				}
