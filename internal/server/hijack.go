@@ -108,11 +108,13 @@ func (h *hijacked) watch() {
 }
 
 // finish ends the answer. The connection waits for the next request, or closes.
+// A caller who left may have closed its own half only: what it was told about
+// that gets to it, with its end.
 func (h *hijacked) finish() {
 	h.mu.Lock()
 	gone := h.read && len(h.first) == 0
 	h.mu.Unlock()
-	if !gone {
+	if !gone || h.status != 0 {
 		h.WriteHeader(http.StatusOK)
 		h.send(true)
 	}

@@ -401,3 +401,41 @@ func TestACallIsOverForItsCallersLimitsBeforeItsEndIsSent(t *testing.T) {
 		})
 	}
 }
+
+// A caller who closes its half of the connection counts as one who left, but
+// can still read that.
+func TestWhatACallerIsToldWhenItLeavesIsSentToItsEnd(t *testing.T) {
+	for name, c := range map[string]struct{ before, after, end string }{
+		"an answer of its own":          {"", "left", "\r\n\r\nleft"},
+		"nothing":                       {"", "", ""},
+		"the last words of a stream":    {"a", "left", "\r\n1\r\na\r\n4\r\nleft\r\n0\r\n\r\n"},
+		"a stream that ended just then": {"a", "", "\r\n1\r\na\r\n0\r\n\r\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := serve(t, Options{})
+			b.runner.answer = func(ctx context.Context, w http.ResponseWriter, q *backstophttp.Call) *backstop.Event {
+				if c.before != "" {
+					_, _ = io.WriteString(w, c.before)
+					_ = http.NewResponseController(w).Flush()
+				}
+				<-ctx.Done()
+				if c.after != "" {
+					w.WriteHeader(499)
+					_, _ = io.WriteString(w, c.after)
+				}
+				return answered(q)
+			}
+			conn, err := net.Dial("tcp", b.addr)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close()
+			_, _ = io.WriteString(conn, strings.Replace(post(streaming), "Host: g", "Host: localhost", 1))
+			_ = conn.(*net.TCPConn).CloseWrite()
+			got, err := io.ReadAll(conn)
+			if !strings.HasSuffix(string(got), c.end) || c.end == "" && len(got) > 0 || err != nil {
+				t.Errorf("%q %v, want the end %q", got, err, c.end)
+			}
+		})
+	}
+}
