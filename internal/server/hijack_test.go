@@ -72,8 +72,8 @@ func post(body string, headers ...string) string {
 }
 
 // inChunks is the same without saying how long the body is.
-func inChunks(body string) string {
-	wire := strings.Replace(post(body), "Content-Length: "+strconv.Itoa(len(body)), "Transfer-Encoding: chunked", 1)
+func inChunks(body string, headers ...string) string {
+	wire := strings.Replace(post(body, headers...), "Content-Length: "+strconv.Itoa(len(body)), "Transfer-Encoding: chunked", 1)
 	return strings.Replace(wire, body, fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", len(body), body), 1)
 }
 
