@@ -147,6 +147,14 @@ func fieldLine(b []byte) bool {
 	return false
 }
 
+// rest is what is to be read on, without the sniffer if it has nothing left.
+func (s *sniffer) rest() io.Reader {
+	if len(s.have) > 0 || s.err != nil {
+		return s
+	}
+	return s.src
+}
+
 func (s *sniffer) Read(p []byte) (int, error) {
 	if len(s.have) > 0 {
 		n := copy(p, s.have)

@@ -97,6 +97,9 @@ func (r *run) tries(ctx context.Context, a *attempt) (o backstop.Outcome) {
 // not from the depth of the attempt, so that an idle stream keeps a small stack.
 func (r *run) pump(ctx context.Context) {
 	f := r.flow
+	if s, ok := f.src.(*sniffer); ok {
+		f.src = s.rest()
+	}
 	r.mu.Lock()
 	r.landed, r.waits = false, true
 	r.arm(r.step.Until)

@@ -3,6 +3,7 @@ package server
 import (
 	"bytes"
 	"context"
+	"io"
 	"net"
 	"net/http"
 	"sync"
@@ -31,6 +32,7 @@ const (
 // all of those it is not safe for concurrent use.
 type hijacked struct {
 	conn   net.Conn
+	to     io.Writer // conn, without its check of what comes in
 	server *Server
 	cancel context.CancelFunc // the caller left
 
@@ -65,7 +67,10 @@ func (s *Server) hijack(w http.ResponseWriter, r *http.Request) (*hijacked, cont
 		s.streams.forget(h)
 		return nil, nil
 	}
-	if _, ok := conn.(*framed); !ok {
+	h.to = conn
+	if f, ok := conn.(*framed); ok {
+		h.to = f.Conn
+	} else {
 		h.last = true // it is from a listener that is not ours
 	}
 	if h.last {

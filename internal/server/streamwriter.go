@@ -90,7 +90,7 @@ func (h *hijacked) send(end bool) {
 		out = append(head, out...)
 	}
 	if h.err == nil && len(out) > 0 {
-		if _, h.err = h.conn.Write(out); h.err != nil {
+		if _, h.err = h.to.Write(out); h.err != nil {
 			h.cancel()
 		}
 	}
