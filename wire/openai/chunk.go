@@ -34,7 +34,7 @@ type delta struct {
 // parse reads an event. It is false for what is no object of this dialect.
 func (c *chunk) parse(data []byte) bool {
 	*c = chunk{b: data, list: c.list[:0], book: c.book, crosses: c.crosses}
-	c.book.stray, c.book.lists, c.book.bare = c.book.stray[:0], c.book.lists[:0], c.book.bare[:0]
+	c.book.open()
 	i := skipSpace(data, 0)
 	if i < len(data) && data[i] == '[' {
 		return c.wrapped(i)
@@ -58,7 +58,7 @@ func (c *chunk) parse(data []byte) bool {
 	if m.end() < 0 || skipSpace(data, m.end()) != len(data) {
 		return false
 	}
-	c.fault = c.fault || odd.fault(c)
+	c.fault, c.book.sure = c.fault || odd.fault(c), len(c.book.begun)
 	return c.fault || c.known || !odd.alien
 }
 
@@ -163,6 +163,7 @@ func (c *chunk) wrapped(i int) bool {
 // they end, -1 for what is no list of objects.
 func (c *chunk) readChoices(m *memberWalk) int {
 	c.list = c.list[:0] // of duplicates the last counts
+	c.book.open()
 	e := elementWalk{b: c.b, i: m.i + 1, depth: m.depth + 1}
 	for e.nextValue() {
 		if c.b[e.i] != '{' || len(c.list) == maxChoices {

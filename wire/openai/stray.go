@@ -7,6 +7,7 @@ package openai
 type callBook struct {
 	kept  bool // by a reader, who sees every event; else nothing is stray
 	begun []callAt
+	sure  int    // so many of these began in an event that was whole
 	stray []span // of the event at hand
 	lists []span // the values that hold them
 	bare  []span // begins of functions that do not say so
@@ -16,6 +17,12 @@ type callAt struct{ choice, index int }
 
 // legacyCall stands for the one call of the form that came before tool calls.
 const legacyCall = -1
+
+// open turns to an event. What began in one that turned out to be malformed, and
+// did not pass, has not begun.
+func (k *callBook) open() {
+	k.begun, k.stray, k.lists, k.bare = k.begun[:k.sure], k.stray[:0], k.lists[:0], k.bare[:0]
+}
 
 func (k *callBook) has(at callAt) bool {
 	for _, b := range k.begun {
