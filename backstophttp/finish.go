@@ -38,7 +38,11 @@ func (r *run) finish() {
 	case a.writer != nil:
 		r.start()
 		r.write(a.held)
-		end := a.writer.Close(r.remark(a))
+		var end []byte
+		if w, ok := a.writer.(*rewording); ok {
+			end = w.rest()
+		}
+		end = append(end, a.writer.Close(r.remark(a))...)
 		r.remember(a, end)
 		r.send(end)
 		r.store(a, step.Outcome)

@@ -10,6 +10,7 @@ import (
 
 	"backstop"
 	"backstop/sse"
+	"backstop/wire"
 )
 
 // losing are streams whose answers say more than the hub can: in front of the
@@ -138,5 +139,37 @@ func TestLossesThatHaveNoRoomInTheHeaderAreCounted(t *testing.T) {
 				t.Errorf("the rest is named as %q", note)
 			}
 		})
+	})
+}
+
+// Nor is it forgotten where a stream is mended on its way: that of promised JSON
+// and that of a caller with tools.
+func TestWhatAMendedStreamLosesIsNamed(t *testing.T) {
+	pairs(t, func(t *testing.T, caller, up fixture) {
+		for want, events := range losing[up.room.Dialect()] {
+			for name, c := range map[string]struct {
+				asks          *wire.Prompt
+				said, reaches string
+			}{
+				"tools":    {withTool(question(true)), `seen`, `seen`},
+				"document": {withSchema(question(true)), `{\"a\":1}`, `{"a":1}`},
+				"fenced":   {withSchema(question(true)), "```json\\n{\\\"a\\\":1}\\n```", `{"a":1}`},
+			} {
+				t.Run(want+" of "+name, func(t *testing.T) {
+					sent := strings.Split(strings.ReplaceAll(strings.Join(events, "\x00"), `"seen"`, `"`+c.said+`"`), "\x00")
+					in(t, setup{primary: answers(sent...), change: speak(up, up)}, func(h *house) {
+						p, ev := h.ask(caller, c.asks)
+						h.want(p, 200, "primary")
+						said := p.header.Get("X-Backstop-Dropped")
+						if said == "" {
+							said = lastNote(t, p.String())
+						}
+						if got := caller.hears(t, true, p.String()); got.text != c.reaches || said != want || strings.Join(ev.Dropped, ",") != want {
+							t.Errorf("named %q, event %q, want %q, text %q\n%s", said, ev.Dropped, want, got.text, p)
+						}
+					})
+				})
+			}
+		}
 	})
 }

@@ -57,11 +57,21 @@ func (w *rewording) Graft(ev *sse.Event, sig *wire.Signal, text bool) []byte {
 // Hold implements wire.Grafter: it is the caller's last event that waits.
 func (w *rewording) Hold() { w.to.Hold() }
 
-// Close implements wire.StreamWriter: what the own writer kept back to its end
-// goes first.
+// Lost implements wire.Loser.
+func (w *rewording) Lost() wire.Lost {
+	if l, ok := w.StreamWriter.(wire.Loser); ok {
+		return l.Lost()
+	}
+	return nil
+}
+
+// rest is what the own writer kept back to its end, once. It may tell of losses,
+// so it is asked for before the note is made that goes to Close.
+func (w *rewording) rest() []byte { return bytes.Clone(w.pass(w.own.Close(nil))) }
+
+// Close implements wire.StreamWriter.
 func (w *rewording) Close(note *wire.Note) []byte {
-	rest := append([]byte(nil), w.pass(w.own.Close(nil))...)
-	return append(rest, w.StreamWriter.Close(note)...)
+	return append(w.rest(), w.StreamWriter.Close(note)...)
 }
 
 // pass translates events that are framed already.
