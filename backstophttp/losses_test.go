@@ -18,6 +18,7 @@ import (
 var losing = map[backstop.Dialect]map[string][]string{
 	backstop.OpenAI: {
 		"answer.annotations": {chunkOf(`{"content":"seen"}`, `null`), chunkOf(`{"annotations":[{"type":"url_citation"}]}`, `"stop"`), "data: [DONE]\n\n"},
+		"answer.citations":   {chunkOf(`{"content":"seen","citations":[{"url":"u"}]}`, `null`), chunkOf(`{}`, `"stop"`), "data: [DONE]\n\n"},
 		"answer.images":      {chunkOf(`{"images":[{"type":"image_url","image_url":{"url":"data:,"}}]}`, `null`), chunkOf(`{"content":"seen"}`, `null`), chunkOf(`{}`, `"stop"`), "data: [DONE]\n\n"},
 	},
 	backstop.Anthropic: {

@@ -65,13 +65,15 @@ func TestASecondQuestionIsTheLastMessage(t *testing.T) {
 
 func TestPatchChangesTheTextAndTheEndAlone(t *testing.T) {
 	for name, c := range map[string]struct{ data, text, finish, want string }{
-		"another text":          {`{"id":"c","choices":[{"index":0,"delta":{"content":"ab"},"finish_reason":null}]}`, "b\n", "", `{"id":"c","choices":[{"index":0,"delta":{"content":"b\n"},"finish_reason":null}]}`},
-		"no text, nothing else": {`{"id":"c","choices":[{"index":0,"delta":{"content":"ab"},"finish_reason":null}]}`, "", "", ""},
-		"no text, but a role":   {`{"id":"c","choices":[{"index":0,"delta":{"role":"assistant","content":"ab"}}]}`, "", "", `{"id":"c","choices":[{"index":0,"delta":{"role":"assistant","content":""}}]}`},
-		"a finish reason":       {`{"id":"c","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}`, "", "length", `{"id":"c","choices":[{"index":0,"delta":{},"finish_reason":"length"}]}`},
-		"a vendor's own word":   {`{"id":"c","choices":[{"index":0,"delta":{},"finish_reason":"eos"}]}`, "", "", `{"id":"c","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}`},
-		"usage nobody asked":    {`{"id":"c","choices":[{"index":0,"delta":{"content":"a"}}],"usage":{"total_tokens":1}}`, "b", "", `{"id":"c","choices":[{"index":0,"delta":{"content":"b"}}]}`},
-		"a legacy completion":   {`{"id":"c","choices":[{"index":0,"text":"ab","finish_reason":null}]}`, "b", "", `{"id":"c","choices":[{"index":0,"text":"b","finish_reason":null}]}`},
+		"another text":                         {`{"id":"c","choices":[{"index":0,"delta":{"content":"ab"},"finish_reason":null}]}`, "b\n", "", `{"id":"c","choices":[{"index":0,"delta":{"content":"b\n"},"finish_reason":null}]}`},
+		"no text, nothing else":                {`{"id":"c","choices":[{"index":0,"delta":{"content":"ab"},"finish_reason":null}]}`, "", "", ""},
+		"no text, but a role":                  {`{"id":"c","choices":[{"index":0,"delta":{"role":"assistant","content":"ab"}}]}`, "", "", `{"id":"c","choices":[{"index":0,"delta":{"role":"assistant","content":""}}]}`},
+		"no text, but sources":                 {`{"id":"c","choices":[{"index":0,"delta":{"content":"ab","annotations":[{"type":"url_citation"}]}}]}`, "", "", `{"id":"c","choices":[{"index":0,"delta":{"content":"","annotations":[{"type":"url_citation"}]}}]}`},
+		"no text, but an object of a vendor's": {`{"id":"c","choices":[{"index":0,"delta":{"content":"ab","search":{"q":1},"none":[]}}]}`, "", "", `{"id":"c","choices":[{"index":0,"delta":{"content":"","search":{"q":1},"none":[]}}]}`},
+		"a finish reason":                      {`{"id":"c","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}`, "", "length", `{"id":"c","choices":[{"index":0,"delta":{},"finish_reason":"length"}]}`},
+		"a vendor's own word":                  {`{"id":"c","choices":[{"index":0,"delta":{},"finish_reason":"eos"}]}`, "", "", `{"id":"c","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}`},
+		"usage nobody asked":                   {`{"id":"c","choices":[{"index":0,"delta":{"content":"a"}}],"usage":{"total_tokens":1}}`, "b", "", `{"id":"c","choices":[{"index":0,"delta":{"content":"b"}}]}`},
+		"a legacy completion":                  {`{"id":"c","choices":[{"index":0,"text":"ab","finish_reason":null}]}`, "b", "", `{"id":"c","choices":[{"index":0,"text":"b","finish_reason":null}]}`},
 	} {
 		w := Room{}.Writer(nil).(wire.Patcher)
 		want := ""

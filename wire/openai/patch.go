@@ -129,7 +129,7 @@ func (w *writer) ending(c *chunk, e *edits, finish string) {
 }
 
 // carries reports whether a chunk has something besides content text: a role,
-// reasoning, a tool call, a finish reason, usage for who asked.
+// reasoning, a tool call, citations, a finish reason, usage for who asked.
 func (w *writer) carries(c *chunk) bool {
 	if w.brings(c, false) {
 		return true
@@ -143,7 +143,7 @@ func (w *writer) carries(c *chunk) bool {
 			continue
 		}
 		for m := inObject(c.b, delta); m.next(); {
-			if string(m.key.inner(c.b)) != "content" && m.val.filled(c.b) {
+			if string(m.key.inner(c.b)) != "content" && (m.val.filled(c.b) || holds(c.b, m.val, '[') || holds(c.b, m.val, '{')) {
 				return true
 			}
 		}
