@@ -15,12 +15,13 @@ import (
 	"strings"
 	"time"
 
+	"backstop"
 	"backstop/internal/config"
 )
 
 type whyCmd struct {
 	ID    string `arg:"" help:"Request id, as in the x-request-id header."`
-	Admin string `placeholder:"URL" default:"http://localhost:3001" help:"The admin plane."`
+	Admin string `placeholder:"URL" help:"The admin plane (default: admin.listen of backstop.yaml here, else http://localhost:3001)."`
 	Token string `placeholder:"T" help:"Its token (default: that of backstop.yaml here, or the one that a local gateway keeps in its file)."`
 }
 
@@ -52,13 +53,15 @@ type whyCall struct {
 }
 
 func (c *whyCmd) Run(s *streams) error {
+	written, _, _ := config.Load(defaultFile, config.Options{Env: s.env}) // one that cannot be loaded in this shell says nothing
+	c.Admin = cmp.Or(c.Admin, writtenAdmin(written), "http://localhost:3001")
 	base, err := url.Parse(c.Admin)
 	if err != nil || base.Host == "" {
 		return failf(exitUsage, "--admin %q: give the URL of the admin plane, such as http://localhost:3001", c.Admin)
 	}
 	token := c.Token
 	if token == "" {
-		token = cmp.Or(writtenToken(s, base), keptToken(base.Port()))
+		token = cmp.Or(writtenToken(written, base), keptToken(base.Port()))
 	}
 	if token == "" {
 		return failf(exitUsage, "no token: give --token, as in admin.token or in the dashboard URL")
@@ -79,12 +82,23 @@ func (c *whyCmd) Run(s *streams) error {
 	return plane.stranger(a)
 }
 
+// writtenAdmin is where a gateway of the configuration in this folder has its
+// admin plane, if that is on this machine.
+func writtenAdmin(cfg *config.Config) string {
+	if cfg == nil || len(cfg.Admin.Listen) == 0 {
+		return ""
+	}
+	host, port, err := net.SplitHostPort(cfg.Admin.Listen[0])
+	if ip := net.ParseIP(host); err != nil || port == "0" || host != "" && (ip == nil || !ip.IsUnspecified() && !ip.IsLoopback()) {
+		return ""
+	}
+	return "http://localhost:" + port
+}
+
 // writtenToken is admin.token of the configuration in this folder, if that is
-// the one of the local gateway that is asked; a file that cannot be loaded in
-// this shell says nothing.
-func writtenToken(s *streams, base *url.URL) string {
-	cfg, _, err := config.Load(defaultFile, config.Options{Env: s.env})
-	if err != nil {
+// the one of the local gateway that is asked.
+func writtenToken(cfg *config.Config, base *url.URL) string {
+	if cfg == nil {
 		return ""
 	}
 	ours := slices.ContainsFunc(cfg.Admin.Listen, func(at string) bool { return strings.HasSuffix(at, ":"+base.Port()) })
@@ -119,11 +133,17 @@ func (c *whyCall) end(i int) float64 {
 
 // tell prints the timeline of a call.
 func (c *whyCall) tell(w io.Writer) {
-	head := fmt.Sprintf("%s %s, model %q", c.Op, c.ID, c.Asked)
+	head := c.Op + " " + c.ID
+	if c.Asked != "" {
+		head += fmt.Sprintf(", model %q", c.Asked)
+	}
 	if c.Caller != "" {
 		head += ", caller " + c.Caller
 	}
-	fmt.Fprintf(w, "%s, route %q, %s\n", head, c.Route, c.Time.Format(time.RFC3339))
+	if c.Route != "" {
+		head += fmt.Sprintf(", route %q", c.Route)
+	}
+	fmt.Fprintf(w, "%s, %s\n", head, c.Time.Format(time.RFC3339))
 	type line struct {
 		at   float64
 		text string
@@ -188,6 +208,9 @@ func (c *whyCall) tell(w io.Writer) {
 // closing is what the caller got, and why.
 func (c *whyCall) closing() string {
 	end := fmt.Sprintf("answered by %s %s with HTTP %d", c.Tier, c.Upstream, c.Status)
+	if c.Op == backstop.OpPass {
+		end = fmt.Sprintf("passed on to %s: %s with HTTP %d", c.Upstream, c.Outcome, c.Status)
+	}
 	if c.Code != "" {
 		end = fmt.Sprintf("error %s with HTTP %d", c.Code, c.Status)
 	}

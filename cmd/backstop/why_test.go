@@ -30,6 +30,7 @@ func TestWhyFindsTheTokenOfTheFileInThisFolderForItsOwnGatewayOnly(t *testing.T)
 		want        int
 	}{
 		"the same port":             {listen: address, set: token, want: exitFine},
+		"no address on the line":    {listen: address, set: token, want: exitFine},
 		"another port":              {listen: "127.0.0.1:1", set: token, want: exitUsage},
 		"another machine":           {listen: address, set: token, args: []string{"--admin", "http://machine.invalid:" + port}, want: exitUsage},
 		"a variable that is unset":  {listen: address, want: exitUsage},
@@ -46,7 +47,7 @@ func TestWhyFindsTheTokenOfTheFileInThisFolderForItsOwnGatewayOnly(t *testing.T)
 				t.Fatal(err)
 			}
 			args := c.args
-			if len(args) == 0 || args[0] != "--admin" {
+			if name != "no address on the line" && (len(args) == 0 || args[0] != "--admin") {
 				args = append(args, "--admin", "http://"+address)
 			}
 			var out bytes.Buffer
@@ -72,6 +73,20 @@ func TestTheLastLineOfAStoryIsOneSentence(t *testing.T) {
 	} {
 		if got := c.closing(); got != want {
 			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+func TestTheStoryOfAPassageLeavesOutWhatItDoesNotHave(t *testing.T) {
+	for want, c := range map[string]*whyCall{
+		"pass r1, caller web, 0001-01-01T00:00:00Z\n      12.0 ms  passed on to a: ok with HTTP 200\n":                  {ID: "r1", Op: "pass", Caller: "web", Upstream: "a", Outcome: "ok", Status: 200, Duration: 12},
+		"pass r1, 0001-01-01T00:00:00Z\n       0.2 ms  passed on to a: limited with HTTP 429\n":                         {ID: "r1", Op: "pass", Upstream: "a", Outcome: "limited", Status: 429, Duration: 0.2},
+		"chat r1, 0001-01-01T00:00:00Z\n       0.1 ms  error unsupported_media with HTTP 415\n":                         {ID: "r1", Op: "chat", Code: "unsupported_media", Status: 415, Duration: 0.1},
+		"chat r1, model \"m\", route \"*\", 0001-01-01T00:00:00Z\n       0.0 ms  answered by primary a with HTTP 200\n": {ID: "r1", Op: "chat", Asked: "m", Route: "*", Tier: "primary", Upstream: "a", Status: 200},
+	} {
+		var out bytes.Buffer
+		if c.tell(&out); out.String() != want {
+			t.Errorf("%q, want %q", out.String(), want)
 		}
 	}
 }
