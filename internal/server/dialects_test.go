@@ -181,8 +181,8 @@ func TestOtherPathsGoToTheUpstreamThatTakesThem(t *testing.T) {
 		"/v1/a//b":       {400, "invalid_request"},
 		"/v1/../x":       {400, "invalid_request"},
 		"/v1/a%3Fb":      {400, "invalid_request"},
-		"/files":         {404, "nothing at this path"},
-		"/v1beta/files":  {404, "NOT_FOUND"},
+		"/files":         {404, "/api/agent\""}, // no word on what nothing could change
+		"/v1beta/files":  {404, "/v1beta/models; other paths need an upstream of their dialect with passthrough: true\",\"status\":\"NOT_FOUND\""},
 		"/v1/models":     {200, `"object":"list"`},
 	} {
 		r := b.do("GET", path, "")
@@ -219,7 +219,7 @@ func TestACallerOfSomeModelsReachesNoOtherPath(t *testing.T) {
 	}
 	b.Swap(&p)
 	for _, path := range []string{"/v1/chat/completions/", "/v1/images/generations", "/v1/batches"} {
-		if r := b.do("POST", path, `{"model":"dear"}`, "Authorization: Bearer some-key-0123456789"); r.status != http.StatusNotFound || asked != 0 {
+		if r := b.do("POST", path, `{"model":"dear"}`, "Authorization: Bearer some-key-0123456789"); r.status != http.StatusNotFound || asked != 0 || !strings.Contains(r.body, "; other paths are for callers that may use all models\"") {
 			t.Errorf("%s of a caller of some models: %d, %d upstream requests", path, r.status, asked)
 		}
 	}

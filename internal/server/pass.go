@@ -14,17 +14,29 @@ import (
 // held in memory; the vendors' own bound for a file is the same.
 const maxUpload = 512 << 20
 
-// passes is the upstream that takes a request to a path that is none of ours:
-// the first one with passthrough on a route, that speaks the dialect of the
-// path. nil = there is none. Nobody looks for a model in such a request, so it
-// is not for a caller who may use some models only.
-func (v *visit) passes(r *http.Request) *backstop.Upstream {
+// passes is the upstream that takes a request to a path that is none of ours,
+// nil = there is none, and what would have to be for one to take it, "" =
+// nothing could. Nobody looks for a model in such a request, so it is not for a
+// caller who may use some models only.
+func (v *visit) passes(r *http.Request) (u *backstop.Upstream, want string) {
 	if path := r.URL.EscapedPath(); !strings.HasPrefix(path, "/v1/") && !strings.HasPrefix(path, "/v1beta/") || r.Method == http.MethodOptions {
-		return nil
+		return nil, ""
 	}
-	if _, ok := v.plane.Runner.(Passer); !ok || !v.caller.unbound() {
-		return nil
+	if _, ok := v.plane.Runner.(Passer); !ok {
+		return nil, ""
 	}
+	if u = v.passthrough(); u == nil {
+		return nil, "; other paths need an upstream of their dialect with passthrough: true"
+	}
+	if !v.caller.unbound() {
+		return nil, "; other paths are for callers that may use all models"
+	}
+	return u, ""
+}
+
+// passthrough is the first upstream with passthrough on a route that speaks the
+// dialect of the path, nil = none does.
+func (v *visit) passthrough() *backstop.Upstream {
 	dialect := v.dialect
 	if dialect == backstop.Responses {
 		dialect = backstop.OpenAI

@@ -84,12 +84,13 @@ func malformed(r *http.Request) *backstop.Failure {
 // route leads a known caller to its place.
 func (s *Server) route(w http.ResponseWriter, r *http.Request, v *visit) {
 	if v.at.elsewhere(r.Method) {
-		if u := v.passes(r); u != nil {
+		u, want := v.passes(r)
+		if u != nil {
 			s.pass(w, r, v, u)
 			return
 		}
 		if v.at.kind != callPlace {
-			s.refuse(w, r, v, deny(backstop.CodeNotFound, "there is nothing at this path; "+endpoints(v.at.dialect)))
+			s.refuse(w, r, v, deny(backstop.CodeNotFound, "there is nothing at this path; "+endpoints(v.at.dialect)+want))
 			return
 		}
 	}
