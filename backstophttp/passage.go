@@ -56,10 +56,15 @@ func (d *Driver) Pass(ctx context.Context, w http.ResponseWriter, p *Passage) (e
 	s := &passing{d: d, p: &own, out: answer{w: w}}
 	o := s.run(ctx)
 	d.mask.cover(&o)
-	if !s.out.started {
-		s.fail(&o)
+	ev = &backstop.Event{
+		ID: s.p.ID, Time: began, Caller: s.p.Caller, Dialect: s.p.Dialect, Op: backstop.OpPass, TierIndex: -1, Upstream: s.p.Upstream,
+		Outcome: o.Class, InputTokens: -1, OutputTokens: -1,
 	}
-	ev = s.record(began, o)
+	if !s.out.started {
+		ev.Failure = s.fail(&o)
+	}
+	ev.Status, ev.Duration = s.out.status, time.Since(began)
+	ev.Upstreamed = ev.Duration
 	if d.options.Observe != nil {
 		d.options.Observe(ev)
 	}
@@ -244,12 +249,4 @@ func (s *passing) describe(h http.Header) {
 	h["X-Request-Id"], h["Request-Id"] = []string{s.p.ID}, []string{s.p.ID}
 	h["X-Backstop-Upstream"] = []string{s.p.Upstream}
 	h["Cache-Control"] = []string{"no-store"}
-}
-
-func (s *passing) record(began time.Time, o backstop.Outcome) *backstop.Event {
-	took := time.Since(began)
-	return &backstop.Event{
-		ID: s.p.ID, Time: began, Caller: s.p.Caller, Dialect: s.p.Dialect, Op: backstop.OpPass, TierIndex: -1, Upstream: s.p.Upstream,
-		Outcome: o.Class, Status: s.out.status, Duration: took, Upstreamed: took, InputTokens: -1, OutputTokens: -1,
-	}
 }

@@ -109,11 +109,14 @@ func TestAPassageThatFailsIsToldOrCut(t *testing.T) {
 		"an error of the upstream":  {body(500, `{"error":"theirs"}`), 500, "theirs", false},
 		"a refusal of the upstream": {body(422, `{"error":"theirs"}`), 422, "theirs", false},
 		"a wall":                    {body(403, `{"error":"theirs"}`), 502, "upstream_auth", false},
-		"a way elsewhere":           {body(302, "", "Location", "http://other.test/"), 502, "upstream_unavailable", false},
+		"a way elsewhere":           {body(302, "", "Location", "http://other.test/"), 502, "302, and redirects are not followed", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			in(t, setup{primary: c.primary}, func(h *house) {
-				p, _, cut := h.handOver(&Passage{Path: "/v1/files"})
+				p, ev, cut := h.handOver(&Passage{Path: "/v1/files"})
+				if f := ev.Failure; (f != nil) != strings.Contains(p.String(), `"code":"upstream_`) || f != nil && !strings.Contains(p.String(), `"`+f.Message+`"`) {
+					t.Errorf("%s, and on record %+v", p, f)
+				}
 				if cut != c.cut || p.status != c.status || !strings.Contains(p.String(), c.want) || p.header.Get("Location") != "" {
 					t.Errorf("%d %s, cut %v", p.status, p, cut)
 				}

@@ -4,16 +4,18 @@ import (
 	"errors"
 	"net/http"
 	"os"
+	"strconv"
 
 	"backstop"
 )
 
-// fail answers in the place of an upstream that did not.
-func (s *passing) fail(o *backstop.Outcome) {
+// fail answers in the place of an upstream that did not, and returns what it
+// said.
+func (s *passing) fail(o *backstop.Outcome) *backstop.Failure {
 	f := s.failure(o)
 	room := s.d.options.Rooms[s.p.Dialect]
 	if room == nil {
-		return
+		return f
 	}
 	h := s.out.w.Header()
 	s.describe(h)
@@ -22,6 +24,7 @@ func (s *passing) fail(o *backstop.Outcome) {
 	h["Content-Type"] = []string{"application/json"}
 	s.out.begin(f.Status)
 	_, _ = s.out.put(room.Failure(f, s.p.ID), true)
+	return f
 }
 
 func (s *passing) failure(o *backstop.Outcome) *backstop.Failure {
@@ -34,6 +37,8 @@ func (s *passing) failure(o *backstop.Outcome) *backstop.Failure {
 		f.Code, f.Message, f.RetryAfter = backstop.CodeRateLimited, "upstream "+s.p.Upstream+": all its keys are parked", o.Hint
 	case o.NotSent:
 		f.Code, f.Message = backstop.CodeInvalidRequest, o.Message
+	case o.Class == backstop.Garbled && 300 <= o.Status && o.Status < 400:
+		f.Message = "upstream " + s.p.Upstream + ": it answers " + strconv.Itoa(o.Status) + ", and redirects are not followed"
 	case o.Class == backstop.Hang:
 		f.Code = backstop.CodeUpstreamTimeout
 	case o.Class == backstop.Limited:
