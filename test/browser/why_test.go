@@ -2,6 +2,8 @@ package browser
 
 import (
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 )
@@ -68,4 +70,29 @@ func TestTheTimelineOfACallIsTheTrueOne(t *testing.T) {
 	ask[bool](p, "location.hash = '#/calls/nobody', true")
 	p.wait("a word about the id", "document.querySelector('[role=alert]')")
 	p.clean("404")
+}
+
+func TestARequestThatWasPassedOnIsToldAsOne(t *testing.T) {
+	files := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/v1/files/none" {
+			w.WriteHeader(http.StatusNotFound)
+		}
+	}))
+	defer files.Close()
+	h := newGateway(t, strings.Replace(text, "base_url: PRIMARY", "passthrough: true, base_url: "+files.URL+"/v1", 1))
+	p := open(t, h.dashboard())
+	p.wait("the frame", "document.querySelector('nav')")
+	for path, want := range map[string]string{
+		"/v1/files":      "Passed on to primary, as it was: ok, HTTP 200 after",
+		"/v1/files/none": "Passed on to primary, as it was: rejected, HTTP 404 after",
+	} {
+		resp, err := http.Get(h.URL() + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = resp.Body.Close()
+		ask[bool](p, "location.hash = '#/calls/"+resp.Header.Get("X-Request-Id")+"', true")
+		p.wait("what was passed on", fmt.Sprintf("document.querySelector('#sentence')?.innerText.startsWith(%q)", want))
+	}
+	p.clean("")
 }

@@ -50,7 +50,7 @@ export const chinese = {
 
   "why.back": "全部调用", "why.title": "原因", "why.lost": "没有记住这个 id 的调用：只保留启动以来最近 10,000 个。",
   "why.answered": "{who} 在 {span} 后应答", "why.first": "由首选 {who} 在 {span} 后应答", "why.because": "，因为首选被跳过：{reason}", "why.becausefail": "，因为首选失败：{reason}",
-  "why.noanswer": "无人应答：{span} 后返回 HTTP {status}", "why.canceled": "调用方在 {span} 后离开", "why.rejected": "请求被拒绝：HTTP {status}",
+  "why.noanswer": "无人应答：{span} 后返回 HTTP {status}", "why.canceled": "调用方在 {span} 后离开", "why.rejected": "请求被拒绝：HTTP {status}", "why.passed": "原样透传给 {who}：{outcome}，{span} 后返回 HTTP {status}",
   "why.facts": "概要", "why.asked": "请求模型", "why.route": "路由", "why.caller": "调用方", "why.kind": "类型", "why.stream": "流式", "why.whole": "整体", "why.json": "承诺 JSON", "why.tokens": "输入 / 输出 token", "why.upstreamed": "等待上游",
   "why.status": "状态码", "why.firsttoken": "首个 token", "why.took": "耗时", "why.code": "错误", "why.repaired": "已修复", "why.dropped": "已去除", "why.stale": "缓存应答的年龄", "why.truncated": "被截断", "why.yes": "是", "why.rescued": "流接续",
   "why.timeline": "时间线", "why.steps": "逐步", "why.accepted": "收到调用", "why.skip": "跳过 {name}：{why}", "why.again": "，{span} 后恢复",

@@ -50,7 +50,7 @@ export const english = {
 
   "why.back": "All calls", "why.title": "Why", "why.lost": "No call with this id is remembered: the last 10,000 are, since the start.",
   "why.answered": "{who} answered after {span}", "why.first": "Answered by the first choice, {who}, after {span}", "why.because": ", because the primary was passed over: {reason}", "why.becausefail": ", because the primary failed: {reason}",
-  "why.noanswer": "Nobody answered: HTTP {status} after {span}", "why.canceled": "The caller left after {span}", "why.rejected": "The request was rejected: HTTP {status}",
+  "why.noanswer": "Nobody answered: HTTP {status} after {span}", "why.canceled": "The caller left after {span}", "why.rejected": "The request was rejected: HTTP {status}", "why.passed": "Passed on to {who}, as it was: {outcome}, HTTP {status} after {span}",
   "why.facts": "Facts", "why.asked": "asked for", "why.route": "route", "why.caller": "caller", "why.kind": "kind", "why.stream": "stream", "why.whole": "one body", "why.json": "JSON promised", "why.tokens": "tokens in / out", "why.upstreamed": "waiting for the upstream",
   "why.status": "status", "why.firsttoken": "first token", "why.took": "took", "why.code": "error", "why.repaired": "repaired", "why.dropped": "left out", "why.stale": "age of the cached answer", "why.truncated": "cut off", "why.yes": "yes", "why.rescued": "stream rescue",
   "why.timeline": "Timeline", "why.steps": "Step by step", "why.accepted": "call accepted", "why.skip": "{name} passed over: {why}", "why.again": ", free again in {span}",

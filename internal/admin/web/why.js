@@ -14,6 +14,7 @@ const turned = (c) => t("why.turned", { name: c.upstream, from: word("state", c.
 
 function sentence(c) {
   const took = millis(c.first_token_ms || c.duration_ms);
+  if (c.op === "pass") return t("why.passed", { who: c.upstream, outcome: word("class", c.outcome), status: c.status, span: took });
   if (c.tier) {
     if (c.tier === "primary" && !c.reason) return t("why.first", { who: c.upstream, span: took });
     const because = c.reason ? t(c.attempts.some((a) => a.tier === 0) ? "why.becausefail" : "why.because", { reason: word("skip", c.reason) === c.reason ? word("class", c.reason.split("/")[0]) + (c.reason.includes("/") ? " (" + c.reason.split("/")[1] + ")" : "") : word("skip", c.reason) }) : "";
@@ -39,7 +40,7 @@ function steps(c) {
   }
   if (c.tier === "local") add(c.duration_ms, 6, "local", t("why.served", { name: c.upstream }));
   if (c.tier) add(c.duration_ms, 7, "soft", t("why.over") + ", " + t("why.http", { status: c.status }));
-  else add(c.duration_ms, 7, "failed", sentence(c) + (c.message ? ": " + c.message : ""));
+  else add(c.duration_ms, 7, c.outcome === "ok" ? "soft" : "failed", sentence(c) + (c.message ? ": " + c.message : ""));
   return list.sort((a, b) => a.at - b.at || a.rank - b.rank);
 }
 
