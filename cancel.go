@@ -1,6 +1,7 @@
 package backstop
 
 import (
+	"slices"
 	"sync"
 	"time"
 )
@@ -25,27 +26,27 @@ type cancelEntry struct {
 func (l *cancelLedger) counts(now time.Time, caller string, window time.Duration, failures int) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	kept := l.entries[:0]
+	l.entries = slices.DeleteFunc(l.entries, func(e cancelEntry) bool { return now.Sub(e.at) > window })
 	mine, others := 0, false
 	for _, e := range l.entries {
-		if now.Sub(e.at) > window {
-			continue
-		}
-		kept = append(kept, e)
 		if e.caller == caller {
 			mine++
 		} else {
 			others = true
 		}
 	}
-	l.entries = kept
 	if mine > 0 && (others || mine >= failures) {
 		return false
 	}
-	if len(l.entries) >= maxCancels {
-		copy(l.entries, l.entries[1:])
-		l.entries = l.entries[:len(l.entries)-1]
-	}
-	l.entries = append(l.entries, cancelEntry{caller, now})
+	l.entries = appendLatest(l.entries, cancelEntry{caller, now}, maxCancels)
 	return true
+}
+
+// appendLatest adds to a list of at most so many entries; of a full one the
+// oldest goes.
+func appendLatest[E any](list []E, e E, most int) []E {
+	if len(list) >= most {
+		list = slices.Delete(list, 0, 1)
+	}
+	return append(list, e)
 }

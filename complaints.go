@@ -1,6 +1,7 @@
 package backstop
 
 import (
+	"slices"
 	"sync"
 	"time"
 )
@@ -40,13 +41,9 @@ func (l *complaintLedger) heard(now time.Time, caller, schema uint64) {
 func (l *complaintLedger) counts(now time.Time, caller, schema uint64, own bool, window time.Duration) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	kept := l.entries[:0]
+	l.entries = slices.DeleteFunc(l.entries, func(e complaint) bool { return now.Sub(e.at) > window })
 	ofCaller, ofSchema := 0, 0
 	for _, e := range l.entries {
-		if now.Sub(e.at) > window {
-			continue
-		}
-		kept = append(kept, e)
 		if e.caller == caller {
 			ofCaller++
 		}
@@ -54,16 +51,11 @@ func (l *complaintLedger) counts(now time.Time, caller, schema uint64, own bool,
 			ofSchema++
 		}
 	}
-	l.entries = kept
-	if own && (l.callers.others(now, caller, window) && 2*ofCaller > len(kept) ||
-		l.schemas.others(now, schema, window) && 2*ofSchema > len(kept)) {
+	if own && (l.callers.others(now, caller, window) && 2*ofCaller > len(l.entries) ||
+		l.schemas.others(now, schema, window) && 2*ofSchema > len(l.entries)) {
 		return false
 	}
-	if len(l.entries) >= maxComplaints {
-		copy(l.entries, l.entries[1:])
-		l.entries = l.entries[:len(l.entries)-1]
-	}
-	l.entries = append(l.entries, complaint{caller, schema, now})
+	l.entries = appendLatest(l.entries, complaint{caller, schema, now}, maxComplaints)
 	return true
 }
 
